@@ -1,0 +1,5 @@
+"""`python -m memregress`."""
+
+from memregress.cli import main
+
+main()
