@@ -1,0 +1,251 @@
+"""Ask the store a few plain questions about each memory that did not come back.
+
+The ladder: does exact search with the same filter find it? without the filter? the default search when asked again?
+the index at its widest? the same index built afresh? Only broken memories are asked about, in batches, and of a
+systemic break a sample: what two hundred memories in a row have in common, ten thousand have.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memregress import similarity
+from memregress.backends import Backend, ExactSearchable, Rebuildable, Tunable
+from memregress.clock import Clock
+from memregress.compare import Verdicts, Witness, look_up
+from memregress.expectations import of_probes
+from memregress.golden import GoldenSet
+from memregress.model import Floats, Hits, Ints, Metric, QueryBatch, Verdict
+from memregress.run import Run, Searches
+
+SAMPLE = 200
+"""Memories asked about, of those that did not come back."""
+EXPENSIVE_ROWS = 20_000
+"""Rows from which on exact search and a rebuilt index are asked about fewer memories."""
+EXPENSIVE_SAMPLE = 40
+PROBE_K = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ladder:
+    """Which searches find a memory that the replay missed; None where the store has no such search.
+
+    `hits` and `exact_hits` count what the replayed and the exact search returned; `used_index` tells whether the
+    replayed search went through the vector index.
+    """
+
+    exact: bool | None = None
+    exact_unfiltered: bool | None = None
+    again: bool | None = None
+    wide: bool | None = None
+    wide_unfiltered: bool | None = None
+    rebuilt: bool | None = None
+    hits: int = 0
+    exact_hits: int = 0
+    used_index: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Control:
+    """Searches drawn evenly from all: how many the live index answers, and how many a fresh build of it does."""
+
+    searches: int
+    live: int
+    fresh: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What the store answered about broken memories, by golden row.
+
+    `ladders` holds the memories that were asked about; `twins` maps a memory to the golden memory whose vector it
+    was stored with.
+    """
+
+    ladders: Mapping[int, Ladder] = field(default_factory=dict)
+    twins: Mapping[int, int] = field(default_factory=dict)
+    control: Control | None = None
+
+
+def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, clock: Clock) -> Evidence:
+    """Climb the ladder for memories that did not come back, and look up whose vectors the altered ones hold."""
+    if not len(verdicts.broken):
+        return Evidence()
+    lost = verdicts.rows(Verdict.UNREACHABLE)
+    size = SAMPLE if run.info.rows < EXPENSIVE_ROWS else EXPENSIVE_SAMPLE
+    asked = _sample(lost, size) if run.refused is None else lost[:0]
+    ladders = clock.call("evidence", functools.partial(_climb, verdicts, asked, run, golden, backend))
+    twins = clock.call("evidence", functools.partial(_twins, run, golden))
+    control = None
+    if len(asked) and run.info.approximate and isinstance(backend, Rebuildable):
+        control = clock.call("evidence", functools.partial(_control, run, golden, backend))
+    return Evidence(ladders=ladders, twins=twins, control=control)
+
+
+def _sample(rows: Ints, size: int) -> Ints:
+    """Spread evenly, so that a sample sees every stretch of the set."""
+    if len(rows) <= size:
+        return rows
+    spread: Ints = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
+    return spread
+
+
+def _climb(verdicts: Verdicts, rows: Ints, run: Run, golden: GoldenSet, backend: Backend) -> dict[int, Ladder]:
+    ladders: dict[int, Ladder] = {}
+    for witness, searches in ((Witness.PROBE, run.probes), (Witness.QUERY, run.recorded)):
+        chosen = rows[verdicts.witness[rows] == witness]
+        if len(chosen):
+            ladders |= _Climber(golden, backend, run, searches).climb(
+                chosen, verdicts.search[chosen], expected=verdicts.expected[chosen]
+            )
+    by_index = rows[verdicts.witness[rows] == Witness.INDEX]
+    if len(by_index):
+        place = {row: search for search, row in enumerate(run.probes.expectations.row.tolist())}
+        positions = np.array([place[row] for row in by_index.tolist()], np.int32)
+        ladders |= _Climber(golden, backend, run, run.probes).climb(
+            by_index, positions, expected=run.probes.expectations.similarity[positions]
+        )
+    return ladders
+
+
+def _control(run: Run, golden: GoldenSet, backend: Rebuildable) -> Control:
+    """Compare the live index with a fresh build of it, on searches that were not chosen for having failed."""
+    total = live = fresh = 0
+    for searches in (run.probes, run.recorded):
+        wanted, used = searches.expectations, searches.answers.used_index
+        chosen = _sample(np.flatnonzero(wanted.must & used[wanted.search]).astype(np.int32), SAMPLE)
+        if not len(chosen):
+            continue
+        search, rows = wanted.search[chosen], wanted.row[chosen]
+        hits = backend.search_rebuilt(searches.queries(search.tolist()))
+        total += len(chosen)
+        live += int(look_up(searches.answers, search, rows).found.sum())
+        fresh += sum(golden.ids[row] in ids for row, ids in zip(rows.tolist(), hits.ids, strict=True))
+    return Control(searches=total, live=live, fresh=fresh)
+
+
+class _Climber:
+    """Asks about memories missed by searches of one kind."""
+
+    def __init__(self, golden: GoldenSet, backend: Backend, run: Run, searches: Searches) -> None:
+        self.golden = golden
+        self.backend = backend
+        self.run = run
+        self.searches = searches
+
+    def climb(self, rows: Ints, positions: Ints, *, expected: Floats) -> dict[int, Ladder]:
+        """Ask about the memories at `rows`, each missed by the search at its position."""
+        floors = expected - self.run.tolerance.slack(np.nan_to_num(expected))
+        ids = [(self.golden.ids[row], floor) for row, floor in zip(rows.tolist(), floors.tolist(), strict=True)]
+        queries = self.searches.queries(positions.tolist())
+        exact, exact_hits = self._exact(ids, queries)
+        steps = {
+            "exact": exact,
+            "exact_unfiltered": self._exact(ids, _unfiltered(queries))[0],
+            "again": _found(ids, self.backend.search(queries), queries.k),
+            "wide": self._wide(ids, queries),
+            "wide_unfiltered": self._wide(self._own(rows), self._own_probes(rows)),
+            "rebuilt": self._rebuilt(ids, queries),
+        }
+        answers = self.searches.answers
+        counts = (answers.similarity[positions] > -np.inf).sum(axis=1).tolist()
+        used = answers.used_index[positions].tolist()
+        return {
+            row: Ladder(
+                **{name: found[index] if found else None for name, found in steps.items()},
+                hits=counts[index],
+                exact_hits=exact_hits[index] if exact_hits else 0,
+                used_index=used[index],
+            )
+            for index, row in enumerate(rows.tolist())
+        }
+
+    def _exact(self, ids: Sequence[Wanted], queries: QueryBatch) -> tuple[list[bool], list[int]]:
+        if not isinstance(self.backend, ExactSearchable):
+            return [], []
+        hits = self.backend.search_exact(queries)
+        return _found(ids, hits, queries.k), [len(found) for found in hits.ids]
+
+    def _wide(self, ids: Sequence[Wanted], queries: QueryBatch) -> list[bool]:
+        if not (isinstance(self.backend, Tunable) and self.run.info.approximate):
+            return []
+        return _found(ids, self.backend.search_index(queries, wide=True), queries.k)
+
+    def _rebuilt(self, ids: Sequence[Wanted], queries: QueryBatch) -> list[bool]:
+        if not (isinstance(self.backend, Rebuildable) and self.run.info.approximate):
+            return []
+        return _found(ids, self.backend.search_rebuilt(queries), queries.k)
+
+    def _own(self, rows: Ints) -> list[Wanted]:
+        own = of_probes(self.golden, rows, k=PROBE_K).similarity
+        floors = own - self.run.tolerance.slack(own)
+        return [(self.golden.ids[row], floor) for row, floor in zip(rows.tolist(), floors.tolist(), strict=True)]
+
+    def _own_probes(self, rows: Ints) -> QueryBatch:
+        count = len(rows)
+        return QueryBatch(
+            vectors=self.golden.vectors(rows), users=[None] * count, filters=[None] * count, k=[PROBE_K] * count
+        )
+
+
+def _unfiltered(queries: QueryBatch) -> QueryBatch:
+    count = len(queries)
+    return QueryBatch(vectors=queries.vectors, users=[None] * count, filters=[None] * count, k=queries.k)
+
+
+Wanted = tuple[str, float]
+"""An id, and the similarity from which on a hit ties with it."""
+
+
+def _found(wanted: Sequence[Wanted], hits: Hits, k: Sequence[int]) -> list[bool]:
+    """Which memories came back; one that was cut at `k` among its ties counts as back."""
+    return [
+        id_ in ids or (len(ids) >= limit and min(values) >= floor)
+        for (id_, floor), ids, values, limit in zip(wanted, hits.ids, hits.similarity, k, strict=True)
+    ]
+
+
+def _twins(run: Run, golden: GoldenSet) -> dict[int, int]:
+    """For memories stored with another vector or content than theirs: is it another memory's?"""
+    return _content_twins(run, golden) | _vector_twins(run, golden)
+
+
+def _vector_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
+    dimensions = golden.shape.dimensions
+    kept = {row: memory.vector for row, memory in run.stored.kept.items() if run.stored.differs["vector"][row]}
+    rows = [row for row, vector in kept.items() if len(vector) == dimensions and vector.any()]
+    if not rows:
+        return {}
+    stored = np.stack([kept[row] for row in rows])
+    twin, distance = np.full(len(rows), -1, np.int64), np.full(len(rows), np.inf)
+    for block in golden.blocks:
+        nearest = similarity.exact_search(Metric.L2, stored, block.vectors, 1)
+        closer = -nearest.similarity[:, 0] < distance
+        twin[closer] = nearest.rows[closer, 0] + block.first_row
+        distance[closer] = -nearest.similarity[closer, 0]
+    limit = run.tolerance.component * np.linalg.norm(stored, axis=1)
+    return {
+        row: int(twin[place])
+        for place, row in enumerate(rows)
+        if distance[place] <= limit[place] and twin[place] != row
+    }
+
+
+def _content_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
+    wanted: dict[str, list[int]] = {}
+    for row, memory in run.stored.kept.items():
+        if run.stored.differs["content"][row] and memory.content:
+            wanted.setdefault(memory.content, []).append(row)
+    if not wanted:
+        return {}
+    owners = (
+        (row, golden.row_of[id_])
+        for batch in golden.batches()
+        for id_, content in zip(batch.ids, batch.contents, strict=True)
+        for row in wanted.get(content, ())
+    )
+    return dict(owners)
