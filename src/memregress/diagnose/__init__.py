@@ -1,0 +1,187 @@
+"""Diagnosis: for each broken memory one cause. Pure; rules run most certain first, and one answers.
+
+Of a systemic break only a sample carries evidence; the others take the cause that their like in the sample have,
+and the finding says so.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memregress.diagnose import (
+    content_changed,
+    crowded_out,
+    dimension_mismatch,
+    duplicated,
+    filter_excludes,
+    filter_starves,
+    forbidden_returned,
+    graph_island,
+    index_absent,
+    index_incomplete,
+    index_invalid,
+    index_stale,
+    index_unusable,
+    leaked_across_users,
+    lifetime_changed,
+    metadata_changed,
+    null_vector,
+    other_memory,
+    outranked,
+    precision_lost,
+    row_missing,
+    row_rejected,
+    search_effort,
+    similarity_moved,
+    threshold_cuts,
+    unexplained,
+    vector_altered,
+    vector_rescaled,
+    vector_resized,
+    wrong_metric,
+    wrong_user,
+    zero_vector,
+)
+from memregress.diagnose.cause import Cause, Concern
+from memregress.diagnose.scene import Case, Scene, quoted
+from memregress.model import CODE, Verdict
+
+__all__ = ["CAUSES", "CONCERNS", "Case", "Cause", "Concern", "Finding", "Findings", "Scene", "diagnose"]
+
+CAUSES: tuple[Cause, ...] = tuple(
+    module.CAUSE
+    for module in (
+        dimension_mismatch,
+        wrong_metric,
+        row_rejected,
+        row_missing,
+        null_vector,
+        zero_vector,
+        other_memory,
+        vector_resized,
+        precision_lost,
+        vector_rescaled,
+        vector_altered,
+        wrong_user,
+        content_changed,
+        metadata_changed,
+        lifetime_changed,
+        forbidden_returned,
+        leaked_across_users,
+        threshold_cuts,
+        duplicated,
+        crowded_out,
+        filter_excludes,
+        index_incomplete,
+        index_stale,
+        filter_starves,
+        search_effort,
+        graph_island,
+        outranked,
+        similarity_moved,
+        unexplained,
+    )
+)
+"""In the order they are asked; the last applies to anything."""
+CONCERNS: tuple[Concern, ...] = tuple(module.CONCERN for module in (index_absent, index_invalid, index_unusable))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One cause and the memories it broke, as rows in order; none for a concern."""
+
+    code: str
+    name: str
+    title: str
+    rows: Sequence[int]
+    evidence: Sequence[str]
+    remedy: str
+    sampled: int | None = None
+    """How many of the memories were asked about one by one, where not all were."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Findings:
+    """What broke, worst verdict and largest first, then concerns; and the cause (code) of each broken memory by row."""
+
+    findings: Sequence[Finding]
+    concerns: Sequence[Finding]
+    cause_of: Mapping[int, str]
+
+
+def diagnose(scene: Scene) -> Findings:
+    """Name the cause of every broken memory; where a cause knows the verdict better, `scene.verdicts` is corrected."""
+    cases = [scene.case(row) for row in scene.verdicts.broken.tolist()]
+    answers = {case.row: _ask(case, scene) for case in cases if _decidable(case)}
+    usual = _usual(cases, answers)
+    for case in cases:
+        answers.setdefault(case.row, usual.get(case.group, unexplained.CAUSE))
+    members: dict[str, list[Case]] = collections.defaultdict(list)
+    for case in cases:
+        members[answers[case.row].code].append(case)
+    causes = {cause.code: cause for cause in CAUSES}
+    found = [_finding(causes[code], members[code], scene) for code in members]
+    _correct(scene, {causes[code]: [case.row for case in members[code]] for code in members})
+    found.sort(key=lambda finding: (min(scene.verdicts.code[list(finding.rows)]), -len(finding.rows)))
+    return Findings(
+        findings=found,
+        concerns=[concern for concern in (_concern(rule, scene) for rule in CONCERNS) if concern],
+        cause_of={row: cause.code for row, cause in answers.items()},
+    )
+
+
+def _decidable(case: Case) -> bool:
+    """Whether a memory carries the evidence that its rules look at."""
+    if case.verdict is Verdict.ALTERED:
+        return case.stored is not None
+    return case.verdict is not Verdict.UNREACHABLE or case.ladder is not None
+
+
+def _ask(case: Case, scene: Scene) -> Cause:
+    return next(cause for cause in CAUSES if cause.applies(case, scene))
+
+
+def _usual(cases: Sequence[Case], answers: Mapping[int, Cause]) -> dict[tuple[object, ...], Cause]:
+    """The most frequent cause among memories that are alike."""
+    votes: dict[tuple[object, ...], collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for case in cases:
+        if case.row in answers:
+            votes[case.group][answers[case.row].code] += 1
+    causes = {cause.code: cause for cause in CAUSES}
+    return {group: causes[counter.most_common(1)[0][0]] for group, counter in votes.items()}
+
+
+def _finding(cause: Cause, cases: Sequence[Case], scene: Scene) -> Finding:
+    asked = [case for case in cases if _decidable(case)]
+    facts = {**scene.facts, "ids": quoted([case.id for case in cases]), "count": len(cases)}
+    return Finding(
+        code=cause.code,
+        name=cause.name,
+        title=cause.title,
+        rows=[case.row for case in cases],
+        evidence=cause.evidence(asked or cases, scene),
+        remedy=_fill(scene.remedies.get(cause.code, cause.remedy), facts),
+        sampled=len(asked) if len(asked) < len(cases) else None,
+    )
+
+
+def _concern(rule: Concern, scene: Scene) -> Finding | None:
+    evidence = rule.found(scene)
+    if not evidence:
+        return None
+    remedy = _fill(scene.remedies.get(rule.code, rule.remedy), scene.facts)
+    return Finding(code=rule.code, name=rule.name, title=rule.title, rows=(), evidence=evidence, remedy=remedy)
+
+
+def _fill(template: str, facts: Mapping[str, object]) -> str:
+    return template.format_map(collections.defaultdict(lambda: "?", facts))
+
+
+def _correct(scene: Scene, members: Mapping[Cause, Sequence[int]]) -> None:
+    for cause, rows in members.items():
+        if cause.verdict is not None:
+            scene.verdicts.code[np.array(rows)] = CODE[cause.verdict]
