@@ -1,0 +1,78 @@
+"""From flags and settings to a report and its files: what the command line does, callable from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memregress import errors, instances, pipeline, report, settings
+from memregress.backends import registry
+from memregress.clock import Report as Listener
+from memregress.render import junit
+
+
+def replay(
+    golden: Path,
+    *,
+    progress: Listener,
+    backend: str | None = None,
+    url: str | None = None,
+    image: str | None = None,
+    embedded: bool = False,
+    space: str | None = None,
+    keep: bool = False,
+    in_place: bool = False,
+    only: tuple[str, ...] = (),
+    sample: int | None = None,
+    fail_on: str | None = None,
+    baseline: Path | None = None,
+    out: Path | None = None,
+    config: Path | None = None,
+) -> report.Report:
+    """Replay a golden set as the settings and flags say, and write `report.json` and `junit.xml` to `out`.
+
+    Raises:
+        MemregressError: see `pipeline.check`; `out` cannot be written.
+    """
+    file = settings.load(config)
+    entry = registry.find(_backend(backend or file.settings.backend))
+    _check(in_place=in_place, url=url, keep=keep, only=only, sample=sample)
+    known = report.read(baseline) if baseline else None
+    document = pipeline.check(
+        pipeline.Request(
+            golden=golden,
+            target=instances.choose(
+                entry, url=url, image=image or (None if url or embedded else file.settings.image), embedded=embedded
+            ),
+            options=file.options(entry.name, entry.load().Options),
+            settings=file.settings,
+            space=space,
+            keep=keep,
+            in_place=in_place,
+            only=only,
+            sample=sample,
+            fail_on=report.FailOn(fail_on) if fail_on else file.settings.fail_on,
+            baseline=known,
+            baseline_name=str(baseline) if baseline else None,
+        ),
+        progress=progress,
+    )
+    if out is not None:
+        report.write_files(out, {"report.json": report.encode(document), "junit.xml": junit.render(document)})
+    return document
+
+
+def _backend(name: str | None) -> str:
+    if name is None:
+        raise errors.ConfigError(
+            "which store?", f"Give --backend, or `backend` in {settings.FILE}: {', '.join(registry.BACKENDS)}."
+        )
+    return name
+
+
+def _check(*, in_place: bool, url: str | None, keep: bool, only: tuple[str, ...], sample: int | None) -> None:
+    if in_place and not url:
+        raise errors.ConfigError("--in-place without --url", "In place, an existing store is replayed: say which.")
+    if keep and not url:
+        raise errors.ConfigError("--keep without --url", "A store that memregress starts is gone after the run.")
+    if only and sample is not None:
+        raise errors.ConfigError("--only and --sample are given", "Keep one of them.")
