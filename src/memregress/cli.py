@@ -131,9 +131,12 @@ def replay(golden: Path, **given: Any) -> None:
     """
     from memregress import replaying
 
+    out = given.pop("out")
     with _reporter(quiet=given.pop("quiet")) as progress:
         result = replaying.replay(golden, progress=progress, **given)
-    _show(result, _console())
+    _show(result, _console())  # first, so that a full disk does not lose it
+    if out is not None:
+        replaying.write(result, out)
     sys.exit(_exit_code(result))
 
 

@@ -25,19 +25,18 @@ def replay(
     sample: int | None = None,
     fail_on: str | None = None,
     baseline: Path | None = None,
-    out: Path | None = None,
     config: Path | None = None,
 ) -> report.Report:
-    """Replay a golden set as the settings and flags say, and write `report.json` and `junit.xml` to `out`.
+    """Replay a golden set as the settings and flags say.
 
     Raises:
-        MemregressError: see `pipeline.check`; `out` cannot be written.
+        MemregressError: see `pipeline.check`.
     """
     file = settings.load(config)
     entry = registry.find(_backend(backend or file.settings.backend))
     _check(in_place=in_place, url=url, keep=keep, only=only, sample=sample)
     known = report.read(baseline) if baseline else None
-    document = pipeline.check(
+    return pipeline.check(
         pipeline.Request(
             golden=golden,
             target=instances.choose(
@@ -56,9 +55,15 @@ def replay(
         ),
         progress=progress,
     )
-    if out is not None:
-        report.write_files(out, {"report.json": report.encode(document), "junit.xml": junit.render(document)})
-    return document
+
+
+def write(document: report.Report, out: Path) -> None:
+    """Write `report.json` and `junit.xml` to a folder, each whole or not at all.
+
+    Raises:
+        PublishError: the folder cannot be made, or the disk is full.
+    """
+    report.write_files(out, {"report.json": report.encode(document), "junit.xml": junit.render(document)})
 
 
 def _backend(name: str | None) -> str:

@@ -45,6 +45,19 @@ def crowded(tmp_path_factory) -> GoldenSet:
 @pytest.fixture
 def pgvector(pgvector_url):
     """Replay a golden set in place on a pgvector store that was filled with it and then hit by SQL statements."""
+    with _injecting(pgvector_url) as run:
+        yield run
+
+
+@pytest.fixture
+def embedded_only(embedded_pgvector):
+    """The same, on the embedded server alone."""
+    with _injecting(embedded_pgvector) as run:
+        yield run
+
+
+@contextlib.contextmanager
+def _injecting(pgvector_url):
     spaces = []
 
     def run(
@@ -85,8 +98,14 @@ def pgvector(pgvector_url):
             progress=quiet,
         )
 
-    yield run
-    with contextlib.closing(psycopg2.connect(pgvector_url)) as connection, connection, connection.cursor() as cursor:
+    try:
+        yield run
+    finally:
+        _drop(pgvector_url, spaces)
+
+
+def _drop(url, spaces):
+    with contextlib.closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         for space in spaces:
             cursor.execute(f"DROP SCHEMA IF EXISTS {space} CASCADE")
 

@@ -86,6 +86,8 @@ def translated(doing: str, where: str) -> Iterator[None]:
             "Grant the role of the URL CREATE and TEMPORARY on the database (in place: SELECT and TEMPORARY).",
         ) from error
     except psycopg2.Error as error:
+        if type(error) is psycopg2.DatabaseError and error.pgcode is None:  # how a COPY tells of a lost connection
+            raise _interrupted(doing, where, error) from error
         raise errors.BackendError(
             f"PostgreSQL at {where} failed while {doing}: {_first_line(error)}",
             "See the server's message; with your own DDL, check the names under [pgvector] in memregress.toml.",
