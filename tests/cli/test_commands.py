@@ -72,7 +72,7 @@ def test_only_and_sample(memregress, golden, tmp_path):
 
 
 def test_a_baseline_tells_new_breakage_from_old(memregress, golden, tmp_path):
-    """What the baseline has broken already passes, what it has not fails; without one everything counts, and is said."""
+    """What the baseline has broken already passes, what it has not fails; without one everything counts."""
     loose, tight = tmp_path / "loose.toml", tmp_path / "tight.toml"
     loose.write_text("min_similarity = 0.6\n")
     tight.write_text("min_similarity = 0.9\n")
