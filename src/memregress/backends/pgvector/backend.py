@@ -72,15 +72,17 @@ class PgvectorBackend:
 
     def load(self, batches: Iterable[MemoryBatch]) -> list[Rejected]:
         """Copy all batches, on every connection at once."""
-        rejected: list[Rejected] = []
         table = self.table
         with self._doing("loading memories"):
-            for batch in batches:
-                parts = [loading.part(batch, rows) for rows in _split(len(batch), len(self._pool.connections))]
-                answers = self._pool.run(lambda connection, part: loading.copy(connection, table, part), parts)
-                rejected += [refusal for answer in answers for refusal in answer]
-                self._loaded += len(batch)
-        return rejected
+            answers = self._pool.stream(
+                lambda connection, part: loading.copy(connection, table, part), self._parts(batches)
+            )
+            return [refusal for answer in answers for refusal in answer]
+
+    def _parts(self, batches: Iterable[MemoryBatch]) -> Iterator[list[MemoryBatch]]:
+        for batch in batches:
+            self._loaded += len(batch)
+            yield [loading.part(batch, rows) for rows in _split(len(batch), len(self._pool.connections))]
 
     def index(self) -> None:
         """Build keys and the vector index, and gather statistics."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import psycopg2
@@ -125,12 +125,19 @@ class Pool:
 
     def run(self, task: Callable[..., T], arguments: Sequence[Any]) -> list[T]:
         """Call `task(connection, argument)` for each argument, each on a connection of its own."""
-        busy = self.connections[: len(arguments)]
-        futures = [self._threads.submit(task, *pair) for pair in zip(busy, arguments, strict=True)]
+        return list(self.stream(task, [arguments]))
+
+    def stream(self, task: Callable[..., T], batches: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """The same for batch after batch of arguments; the next batch is made while the servers are busy with one."""
+        futures: list[concurrent.futures.Future[T]] = []
         try:
-            return [future.result() for future in futures]
+            for arguments in batches:
+                yield from [future.result() for future in futures]
+                busy = self.connections[: len(arguments)]
+                futures = [self._threads.submit(task, *pair) for pair in zip(busy, arguments, strict=True)]
+            yield from [future.result() for future in futures]
         except BaseException:
-            self._cancel(busy)
+            self._cancel(self.connections)
             concurrent.futures.wait(futures, timeout=CONNECT_SECONDS)
             raise
 
