@@ -111,7 +111,7 @@ def _tau(search: Any, position: Any, rank: Any, count: int) -> Doubles:
         sign = np.sign(rank[distance:] - rank[:-distance])
         concordant += np.bincount(search[distance:], weights=np.where(both, sign, 0), minlength=count)
         pairs += np.bincount(search[distance:], weights=both, minlength=count)
-    return concordant / pairs
+    return np.where(pairs > 0, concordant / np.maximum(pairs, 1), np.nan)
 
 
 def _rbo(search: Any, depth: Any, found: Any, expected: Doubles) -> Doubles:

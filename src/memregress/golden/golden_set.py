@@ -46,9 +46,12 @@ class GoldenSet:
 
     def batches(self, rows: Rows | None = None, size: int = 2_000) -> Iterator[MemoryBatch]:
         """Stream the memories in batches of at most `size`; only the given rows (ascending) where `rows` is given."""
-        memories = self._memories(rows)
+        if rows is None:
+            yield from self._all(size)
+            return
+        memories = self._picked(rows)
         while batch := list(itertools.islice(memories, size)):
-            yield self._batch(batch)
+            yield self._batch([row for row, _ in batch], [memory for _, memory in batch])
 
     def vectors(self, rows: Rows) -> Floats:
         """Return float32[m, d], C-contiguous: the vectors of the given rows, NaN where a memory has none."""
@@ -75,26 +78,32 @@ class GoldenSet:
     def _block(self, row: int) -> Block:
         return next(block for block in reversed(self.blocks) if block.first_row <= row)
 
-    def _memories(self, rows: Rows | None) -> Iterator[tuple[int, Memory]]:
-        wanted = None if rows is None else np.asarray(rows, dtype=np.int64)
+    def _all(self, size: int) -> Iterator[MemoryBatch]:
+        """Everything, many lines to a call; their length was checked when the set was opened."""
         for block in self.blocks:
-            if wanted is None:
-                yield from enumerate(map(DECODER.decode, lines.read(block.pair.lines.path)), start=block.first_row)
-                continue
+            row = block.first_row
+            with lines.open_lines(block.pair.lines.path) as file:
+                while text := b"".join(itertools.islice(file, size)):
+                    memories = DECODER.decode_lines(text)
+                    yield self._batch(range(row, row + len(memories)), memories)
+                    row += len(memories)
+
+    def _picked(self, rows: Rows) -> Iterator[tuple[int, Memory]]:
+        wanted = np.asarray(rows, dtype=np.int64)
+        for block in self.blocks:
             first, last = np.searchsorted(wanted, [block.first_row, block.first_row + len(block.vectors)])
             yield from _picked(block, wanted[first:last].tolist())
 
-    def _batch(self, memories: list[tuple[int, Memory]]) -> MemoryBatch:
-        rows = [row for row, _ in memories]
+    def _batch(self, rows: Sequence[int], memories: list[Memory]) -> MemoryBatch:
         return MemoryBatch(
             ids=[self.ids[row] for row in rows],
             vectors=self.vectors(rows),
             dimensions=np.where(self.has_vector[rows], self.shape.dimensions, 0).astype(np.int32),
             users=[self.users[row] for row in rows],
-            contents=[memory.content for _, memory in memories],
-            created_at=[memory.created_at for _, memory in memories],
-            expires_at=[memory.expires_at for _, memory in memories],
-            metadata=[memory.metadata for _, memory in memories],
+            contents=[memory.content for memory in memories],
+            created_at=[memory.created_at for memory in memories],
+            expires_at=[memory.expires_at for memory in memories],
+            metadata=[memory.metadata for memory in memories],
         )
 
 
