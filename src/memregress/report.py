@@ -76,8 +76,13 @@ class CauseReport(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     evidence: list[str]
     remedy: str
+    docs: str
+    """The page that explains the cause."""
     sampled: int | None = None
     """How many of them were asked about one by one, where not all were."""
+
+
+DOCS = "https://github.com/org/memregress/blob/main/docs/causes/{name}.md"
 
 
 class GoldenReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,6 +146,34 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds by stage."""
     golden: GoldenReport
     target: TargetReport
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing wrong with a golden set."""
+
+    file: str
+    line: int | None
+    field: str | None
+    what: str
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that judged no memory: the settings, the golden set or the store were in the way; never a pass."""
+
+    schema: Literal[1] = 1
+    memregress: str
+    created_at: datetime
+    gate: Literal["error"] = "error"
+    kind: str
+    """The class of the error, e.g. ``GoldenError``, ``InstanceError``."""
+    message: str
+    remedy: str
+    exit_code: int
+    backend: str | None = None
+    problems: list[Problem] = []
+    """Of a golden set: each with file, line and field."""
+    log: list[str] = []
+    """The last lines of the store's log, where it has one."""
 
 
 def schema() -> dict[str, Any]:

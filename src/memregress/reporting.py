@@ -15,6 +15,7 @@ from memregress.diagnose import Finding, Findings, search_effort
 from memregress.golden import GoldenSet
 from memregress.model import Verdict
 from memregress.report import (
+    DOCS,
     CauseReport,
     FailOn,
     Gate,
@@ -164,6 +165,7 @@ def _cause(finding: Finding) -> CauseReport:
         count=len(finding.rows),
         evidence=list(finding.evidence),
         remedy=finding.remedy,
+        docs=DOCS.format(name=finding.name),
         sampled=finding.sampled,
     )
 

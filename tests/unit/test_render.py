@@ -15,7 +15,7 @@ from memregress.model import IndexInfo, Metric, Verdict
 from memregress.render import console, junit
 
 HOSTILE = "\x1b[31m[red]x[/red] \u202e <script>&]]> \x00 \r\n::error::boom \ud83d"
-CAUSE = report.CauseReport(code="MR201", name="null-vector", title="t", count=1, evidence=["e"], remedy="r")
+CAUSE = report.CauseReport(code="MR201", name="null-vector", title="t", count=1, evidence=["e"], remedy="r", docs="d")
 
 
 def memory(number=0, text="m"):

@@ -65,6 +65,7 @@ def _cause(cause: CauseReport, memories: list[MemoryReport]) -> RenderableType:
     if cause.sampled is not None:
         table.add_row("", Text(f"{cause.sampled:,} of them were looked at one by one", style="dim"))
     table.add_row("remedy", Text(plain(cause.remedy), style="cyan"))
+    table.add_row("more", Text(plain(cause.docs), style="dim"))
     return Group(title, Padding(table, (0, 0, 0, 2)))
 
 
