@@ -28,6 +28,9 @@ EXPENSIVE_ROWS = 20_000
 """Rows from which on exact search and a rebuilt index are asked about fewer memories."""
 EXPENSIVE_SAMPLE = 40
 PROBE_K = 10
+REBUILT_COMPONENTS = {"ivf": 200_000_000, "ivfflat": 200_000_000}
+REBUILT_COMPONENTS_ELSE = 20_000_000
+"""Rows times dimensions up to which an index is built a second time to compare with: a few seconds' work."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +84,7 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
     ladders = clock.call("evidence", functools.partial(_climb, verdicts, asked, run, golden, backend))
     twins = clock.call("evidence", functools.partial(_twins, run, golden))
     control = None
-    if len(asked) and run.info.approximate and isinstance(backend, Rebuildable):
+    if len(asked) and isinstance(backend, Rebuildable) and _worth_rebuilding(run):
         control = clock.call("evidence", functools.partial(_control, run, golden, backend))
     return Evidence(ladders=ladders, twins=twins, control=control)
 
@@ -110,6 +113,11 @@ def _climb(verdicts: Verdicts, rows: Ints, run: Run, golden: GoldenSet, backend:
             by_index, positions, expected=run.probes.expectations.similarity[positions]
         )
     return ladders
+
+
+def _worth_rebuilding(run: Run) -> bool:
+    components = run.info.rows * (run.info.dimensions or 1)
+    return run.info.approximate and components <= REBUILT_COMPONENTS.get(run.info.kind, REBUILT_COMPONENTS_ELSE)
 
 
 def _control(run: Run, golden: GoldenSet, backend: Rebuildable) -> Control:
@@ -176,7 +184,7 @@ class _Climber:
         return _found(ids, self.backend.search_index(queries, wide=True), queries.k)
 
     def _rebuilt(self, ids: Sequence[Wanted], queries: QueryBatch) -> list[bool]:
-        if not (isinstance(self.backend, Rebuildable) and self.run.info.approximate):
+        if not (isinstance(self.backend, Rebuildable) and _worth_rebuilding(self.run)):
             return []
         return _found(ids, self.backend.search_rebuilt(queries), queries.k)
 

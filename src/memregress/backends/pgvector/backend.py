@@ -21,8 +21,6 @@ from memregress.model import Hits, IndexInfo, MemoryBatch, QueryBatch, Rejected,
 EXACT = {"enable_indexscan": "off", "enable_seqscan": "on", "enable_bitmapscan": "on", **searching.REPLAN}
 THROUGH_INDEX = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off", **searching.REPLAN}
 SCRATCH = "memregress_rebuilt"
-SCRATCH_ROWS = 200_000
-"""Rows up to which an index is built a second time for comparison."""
 
 
 class PgvectorBackend:
