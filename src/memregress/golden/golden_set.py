@@ -55,6 +55,11 @@ class GoldenSet:
 
     def vectors(self, rows: Rows) -> Floats:
         """Return float32[m, d], C-contiguous: the vectors of the given rows, NaN where a memory has none."""
+        if isinstance(rows, range) and rows.step == 1 and len(rows):
+            block = self._block(rows.start)
+            run = block.vectors[rows.start - block.first_row : rows.stop - block.first_row]
+            if len(run) == len(rows):
+                return np.asarray(run)  # of one part, and in order: no copy
         wanted = np.asarray(rows, dtype=np.int64)
         gathered = np.empty((len(wanted), self.shape.dimensions), dtype=np.float32)
         for block in self.blocks:

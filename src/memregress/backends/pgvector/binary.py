@@ -8,6 +8,7 @@ and text.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,7 @@ _count = struct.Struct(">h")
 _vector_head = struct.Struct(">ihh")
 _time = struct.Struct(">iq")
 
-Encoded = list[bytes]
+Encoded = Sequence[bytes | memoryview]
 """One column: per row its field, length included."""
 
 
@@ -60,23 +61,27 @@ def integers(values: Sequence[int]) -> Encoded:
 
 
 def vectors(values: Floats, present: Sequence[bool], type_: str) -> Encoded:
-    """Encode float32[n, d] as a `vector` or `halfvec` column; rows that are not present become NULL."""
+    """Encode float32[n, d] as a `vector` or `halfvec` column; rows that are not present become NULL.
+
+    Head and components are laid into one array, and fields are views of it: a vector is copied once here, and once
+    into the stream.
+    """
+    count, dimensions = values.shape
+    layout = np.dtype([("head", "V8"), ("components", WIRE[type_], (dimensions,))])
+    wire = np.empty(count, layout)
+    size = layout.itemsize
+    wire["head"] = np.void(_vector_head.pack(size - 4, dimensions, 0))
     with np.errstate(over="ignore"):  # a half that overflows becomes infinite, which the server refuses by name
-        wire = values.astype(WIRE[type_])
-    size = wire.shape[1] * wire.itemsize
-    head = _vector_head.pack(4 + size, wire.shape[1], 0)
-    body = wire.tobytes()
-    return [
-        head + body[row * size : (row + 1) * size] if there else NULL
-        for row, there in enumerate(present)
-    ]  # fmt: skip
+        wire["components"] = values
+    body = wire.view(np.uint8).data
+    return [body[row * size : (row + 1) * size] if there else NULL for row, there in enumerate(present)]
 
 
 def pack(columns: Sequence[Encoded]) -> bytes:
     """Join columns to a COPY stream."""
-    count = _count.pack(len(columns))
-    rows = [count + b"".join(fields) for fields in zip(*columns, strict=True)]
-    return b"".join((HEADER, *rows, TRAILER))
+    count = itertools.repeat(_count.pack(len(columns)))
+    fields = itertools.chain.from_iterable(zip(count, *columns, strict=False))
+    return b"".join(itertools.chain((HEADER,), fields, (TRAILER,)))
 
 
 def memories(batch: MemoryBatch, type_: str, names: Sequence[str]) -> bytes:
