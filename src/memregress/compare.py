@@ -72,9 +72,8 @@ def compare(golden: GoldenSet, run: Run, *, min_similarity: float | None = None,
     `min_similarity` is the application's threshold under test; None takes each query's recorded one.
     """
     verdicts = _blank(len(golden))
-    forbidden = [golden.queries[position].forbidden for position in run.positions]
     probe_leaks = _leaks(golden, run.probes, ())
-    query_leaks = _leaks(golden, run.recorded, forbidden)
+    query_leaks = _leaks(golden, run.recorded, [golden.queries[position].forbidden for position in run.positions])
     intruders = _intruders(run)
     probes = judge(
         run.probes,
@@ -83,13 +82,12 @@ def compare(golden: GoldenSet, run: Run, *, min_similarity: float | None = None,
         uncounted=probe_leaks | intruders[run.probes.answers.row],
     )
     _excuse_short_vectors(golden, run, probes)
-    thresholds = _thresholds(golden, run, min_similarity)
     queries = judge(
         run.recorded,
         run.tolerance,
         rank_tolerance=rank_tolerance,
         uncounted=query_leaks | intruders[run.recorded.answers.row],
-        thresholds=thresholds,
+        thresholds=_thresholds(golden, run, min_similarity),
     )
     _merge(verdicts, run.probes, probes, Witness.PROBE)
     _merge(verdicts, run.recorded, queries, Witness.QUERY)

@@ -80,7 +80,7 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
         return Evidence()
     lost = verdicts.rows(Verdict.UNREACHABLE)
     size = SAMPLE if run.info.rows < EXPENSIVE_ROWS else EXPENSIVE_SAMPLE
-    asked = _sample(lost, size) if run.refused is None else lost[:0]
+    asked = _sample_each(lost, verdicts, size) if run.refused is None else lost[:0]
     ladders = clock.call("evidence", functools.partial(_climb, verdicts, asked, run, golden, backend))
     twins = clock.call("evidence", functools.partial(_twins, run, golden))
     control = None
@@ -95,6 +95,13 @@ def _sample(rows: Ints, size: int) -> Ints:
         return rows
     spread: Ints = rows[np.linspace(0, len(rows) - 1, size).astype(int)]
     return spread
+
+
+def _sample_each(rows: Ints, verdicts: Verdicts, size: int) -> Ints:
+    """A sample of those that each kind of search missed, so that no kind is judged by another."""
+    witnesses = verdicts.witness[rows]
+    samples = [_sample(rows[witnesses == witness], size) for witness in np.unique(witnesses)]
+    return np.sort(np.concatenate([rows[:0], *samples]))
 
 
 def _climb(verdicts: Verdicts, rows: Ints, run: Run, golden: GoldenSet, backend: Backend) -> dict[int, Ladder]:

@@ -52,7 +52,7 @@ def _mean(columns: dict[str, Doubles], numbers: npt.NDArray[np.int64]) -> Measur
     values: dict[str, Any] = {}
     for name, column in columns.items():
         known = column[numbers][~np.isnan(column[numbers])]
-        reduce = np.max if name == "largest_similarity_shift" else np.mean
+        reduce: Any = np.max if name == "largest_similarity_shift" else np.mean
         values[name] = round(float(reduce(known)), 6) if len(known) else None
     return Measures(queries=len(numbers), **values)
 

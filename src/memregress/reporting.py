@@ -210,7 +210,7 @@ def _memory(
         got=Observed(
             similarity=_number(verdicts.got[row]),
             rank=int(verdicts.got_rank[row]) or None,
-            note=_note(run, verdict, row),
+            note=_note(run, verdict, row, returned=bool(np.isfinite(verdicts.got[row]))),
         ),
         new=None if before is None or not verdict.broken else id_ not in before,
         file=file,
@@ -223,13 +223,13 @@ def _number(value: np.float32) -> float | None:
     return round(float(value), 7) if np.isfinite(value) else None
 
 
-def _note(run: Run, verdict: Verdict, row: int) -> str | None:
+def _note(run: Run, verdict: Verdict, row: int, *, returned: bool) -> str | None:
     if verdict is Verdict.MISSING:
         return "no row" if run.stored.copies[row] == 0 else "a row without a vector"
     changed = [name for name, flags in run.stored.differs.items() if flags[row]]
     if changed:
         return f"another {' and '.join(changed)}"
-    return "not returned" if verdict in (Verdict.UNREACHABLE, Verdict.HIDDEN) else None
+    return "not returned" if verdict in (Verdict.UNREACHABLE, Verdict.HIDDEN) and not returned else None
 
 
 def _search(golden: GoldenSet, run: Run, verdicts: Verdicts, row: int) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,7 +60,10 @@ def temporary() -> Iterator[Path]:
 
 def servers(folder: str | Path) -> list[str]:
     """Command lines that name a folder."""
-    lines = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):  # not every machine has ps
+        with contextlib.suppress(OSError):
+            lines.append(process.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
     return [line for line in lines if f"{folder}/memregress-" in line]
 
 
@@ -187,6 +191,18 @@ def readable_python() -> str:
     pytest.skip("no Python that another user may run")
 
 
+def readable_path(temporary: Path) -> str:
+    """The module path for another user: folders that are closed to others are copied."""
+    copied = []
+    for number, folder in enumerate(path for path in sys.path if Path(path).is_dir()):
+        command = [shutil.which("ls") or "/bin/ls", folder]
+        if subprocess.run(command, check=False, capture_output=True, cwd="/", **ORDINARY).returncode:
+            shutil.copytree(folder, temporary.parent / f"readable-{number}")
+            folder = str(temporary.parent / f"readable-{number}")  # noqa: PLW2901
+        copied.append(folder)
+    return os.pathsep.join(copied)
+
+
 @pytest.mark.store
 @pytest.mark.skipif(not ROOT, reason="only root can become another user")
 def test_the_embedded_server_as_an_ordinary_user(temporary: Path) -> None:
@@ -194,7 +210,7 @@ def test_the_embedded_server_as_an_ordinary_user(temporary: Path) -> None:
     assert opened(temporary, "embedded").returncode == 0
     done = subprocess.run(
         [readable_python(), "-c", OPEN, "embedded"],
-        env=environment(temporary, PYTHONPATH=os.pathsep.join(sys.path)),
+        env=environment(temporary, PYTHONPATH=readable_path(temporary)),
         text=True, capture_output=True, timeout=120, check=False, cwd="/", **ORDINARY,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -220,6 +236,18 @@ def test_a_long_temporary_folder(temporary: Path) -> None:
     assert list(folder.iterdir()) == []
     folder.rmdir()
     folder.parent.rmdir()
+
+
+def readable_path(temporary: Path) -> str:
+    """The module path for another user: folders that are closed to others are copied."""
+    copied = []
+    for number, folder in enumerate(path for path in sys.path if Path(path).is_dir()):
+        command = [shutil.which("ls") or "/bin/ls", folder]
+        if subprocess.run(command, check=False, capture_output=True, cwd="/", **ORDINARY).returncode:
+            shutil.copytree(folder, temporary.parent / f"readable-{number}")
+            folder = str(temporary.parent / f"readable-{number}")  # noqa: PLW2901
+        copied.append(folder)
+    return os.pathsep.join(copied)
 
 
 @pytest.mark.store

@@ -21,11 +21,8 @@ NOT_MODULES = {"__init__", "cause", "scene"}
 NOT_YET = {
     # Injected by docs/causes/regenerate.py, see test_page_on_a_real_store; a test of their own is still to be written.
     "MR203": "needs a replay that fills the store itself; the fixture fills it beforehand",
-    "MR602": "rows that were never recorded",
     "MR603": "a layout without metadata",
     "MR604": "a golden set of another similarity scale",
-    "MR703": "no statement makes an index lose a row; regenerate.py edits the catalogue",
-    "MR705": "what an island is differs from build to build",
     "MR999": "no fault of a store, but an expectation that nothing meets",
 }
 """Causes that no test under tests/faults names, and why."""

@@ -1,11 +1,14 @@
 """Each cause is named correctly when its fault is injected into a real PostgreSQL + pgvector."""
 
+import dataclasses
+
 import msgspec
 import numpy as np
 import pytest
 
 from memregress.golden import open as open_golden
 from memregress.golden import write
+from memregress.testing import sets
 
 
 def through_index(**settings):
@@ -19,17 +22,20 @@ def ids(*rows):
     return [f"m-{row:06d}" for row in rows]
 
 
-def rewritten(golden, folder, queries):
-    """The same memories with other queries."""
-    vectors = golden.query_vectors[: len(queries)]
+def rewritten(golden, folder, queries, vectors=None):
+    """The same memories with other queries, and with other vectors where some are given."""
+    asked = golden.query_vectors[: len(queries)] if queries else []
+    batches = list(golden.batches(size=len(golden)))
+    if vectors is not None:
+        batches = [dataclasses.replace(batch, vectors=vectors) for batch in batches]
     write(
         folder / "rewritten",
         name="rewritten",
         created_at=golden.manifest.created_at,
         captured_at=golden.manifest.captured_at,
         vectors=golden.manifest.vectors,
-        memories=golden.batches(),
-        queries=zip(queries, vectors, strict=True),
+        memories=batches,
+        queries=zip(queries, asked, strict=True),
     )
     return open_golden(folder / "rewritten")
 
@@ -267,7 +273,7 @@ def test_ivfflat_built_before_the_data(pgvector, shared, tmp_path):
 
 def test_too_few_probes(pgvector, shared):
     """An IVFFlat index built on the data, searched in one list, is searched with too little effort."""
-    report = pgvector(shared, fill={"index": "ivfflat", "lists": 64}, options=through_index(ivfflat__probes=1))
+    report = pgvector(shared, fill={"index": "ivfflat", "lists": 200}, options=through_index(ivfflat__probes=1))
     assert {cause.code for cause in report.causes} == {"MR702"}
     assert report.gate == "failed"
     assert "ivfflat.probes = 10" in report.causes[0].remedy
@@ -289,16 +295,65 @@ def test_filter_after_the_search(pgvector, crowded):
     assert "iterative_scan" in report.causes[0].remedy
 
 
-def test_partial_index(pgvector, shared, only):
-    """A row outside a partial index's condition is not in the index, although every search could find it exactly."""
+def test_partial_index(pgvector, shared, broken):
+    """A partial index whose condition the searches do not state serves none of them: a concern that says why."""
     report = pgvector(
         shared,
         "DROP INDEX memories_embedding_idx",
         "ALTER TABLE memories ADD migrated bool NOT NULL DEFAULT true",
-        "UPDATE memories SET migrated = false WHERE id = 'm-000123'",
         "CREATE INDEX memories_embedding_idx ON memories USING hnsw (embedding vector_cosine_ops) WHERE migrated",
     )
-    assert report.target.index.predicate == "migrated"
+    assert (broken(report), [concern.code for concern in report.concerns]) == ([], ["MR803"])
+    assert "rows with migrated" in report.concerns[0].evidence[0]
+
+
+def test_a_row_the_index_does_not_hold(pgvector, shared, only):
+    """A row that the live index has lost is found by exact search and by a fresh build, and only it is broken."""
+    report = pgvector(
+        shared,
+        "DROP INDEX memories_embedding_idx",
+        "CREATE INDEX memories_embedding_idx ON memories USING hnsw (embedding vector_cosine_ops)"
+        " WHERE id <> 'm-000123'",
+        "UPDATE pg_index SET indpred = NULL WHERE indexrelid = 'memories_embedding_idx'::regclass",
+    )
+    only(report, ids(123), "unreachable", "MR703")
+
+
+def test_an_island_of_the_graph(pgvector, tmp_path):
+    """Memories that many equal vectors cut off from the graph are reached by no search through it."""
+    golden = sets.make(tmp_path / "equal", memories=3_000, users=0, lifetimes=False, dimensions=32, queries=0)
+    vectors = golden.vectors(range(len(golden))).copy()
+    vectors[:2_000] = vectors[0]
+    equal = rewritten(golden, tmp_path, [], vectors=vectors)
+    report = pgvector(
+        equal,
+        "DROP INDEX memories_embedding_idx",
+        "CREATE TABLE ordered (LIKE memories INCLUDING ALL)",
+        "CREATE INDEX memories_embedding_idx ON ordered USING hnsw (embedding vector_cosine_ops)",
+        "INSERT INTO ordered SELECT * FROM memories ORDER BY id",
+        "ALTER TABLE memories RENAME TO loaded",
+        "ALTER TABLE ordered RENAME TO memories",
+        options=through_index(hnsw__ef_search=40),
+    )
+    assert "MR705" in {cause.code for cause in report.causes}
+    assert {cause.code for cause in report.causes} <= {"MR705", "MR702"}
+
+
+def test_rows_that_are_no_memories(pgvector, small, broken):
+    """Strangers' rows that fill the first hits are named as the reason, and their ids shown."""
+    query = small.queries[0]
+    victim = query.expected[-1].id
+    report = pgvector(
+        small,
+        *(
+            f"INSERT INTO memories SELECT 'stranger-{number}', user_id, content, embedding, created_at, expires_at,"
+            f" metadata FROM memories WHERE id = '{query.expected[0].id}'"
+            for number in range(3)
+        ),
+    )
+    assert (victim, "outranked", "MR602") in broken(report)
+    assert {cause for _, _, cause in broken(report)} == {"MR602"}
+    assert "stranger-" in report.causes[0].evidence[0]
 
 
 def test_duplicated_rows(pgvector, small, broken):

@@ -119,7 +119,8 @@ def diagnose(scene: Scene) -> Findings:
     answers = {case.row: _ask(case, scene) for case in cases if _decidable(case)}
     usual = _usual(cases, answers)
     for case in cases:
-        answers.setdefault(case.row, usual.get(case.group, unexplained.CAUSE))
+        alike = usual.get(case.group) or usual.get((case.verdict,))
+        answers.setdefault(case.row, alike or unexplained.CAUSE)
     members: dict[str, list[Case]] = collections.defaultdict(list)
     for case in cases:
         members[answers[case.row].code].append(case)
@@ -150,7 +151,8 @@ def _usual(cases: Sequence[Case], answers: Mapping[int, Cause]) -> dict[tuple[ob
     votes: dict[tuple[object, ...], collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for case in cases:
         if case.row in answers:
-            votes[case.group][answers[case.row].code] += 1
+            for group in (case.group, (case.verdict,)):
+                votes[group][answers[case.row].code] += 1
     causes = {cause.code: cause for cause in CAUSES}
     return {group: causes[counter.most_common(1)[0][0]] for group, counter in votes.items()}
 

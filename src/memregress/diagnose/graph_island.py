@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 from memregress.diagnose.cause import Cause
 from memregress.diagnose.scene import Case, Scene
@@ -15,7 +16,7 @@ def _applies(case: Case, scene: Scene) -> bool:
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     return [
         "exact search finds them, the index at its widest does not",
-        *(["a fresh build of the same index does not either"] if scene.rebuilt_share == 0 else []),
+        *([] if isnan(scene.rebuilt_share) else [f"a fresh build of the same index finds {scene.rebuilt_share:.0%}"]),
         "no path of the graph leads there: many equal vectors do that, or inner product over uneven lengths",
     ]
 

@@ -8,18 +8,20 @@ from math import isnan
 from memregress.diagnose.cause import Cause
 from memregress.diagnose.scene import Case, Scene
 
+NEARLY_ALL = 0.95
+"""A fresh build holds what a damaged one lost; islands of a graph it finds by chance only, and has others."""
+
 
 def _applies(case: Case, scene: Scene) -> bool:
-    if case.ladder is None or scene.run.info.index is None:
+    ladder = case.ladder
+    if ladder is None or ladder.exact is False or ladder.wide_unfiltered is not False or ladder.rebuilt is False:
         return False
-    return case.ladder.exact is not False and case.ladder.wide_unfiltered is False and case.ladder.rebuilt is not False
+    return isnan(scene.rebuilt_share) or scene.rebuilt_share >= NEARLY_ALL
 
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     lines = ["exact search finds them, the index at its widest does not, even for their own vectors"]
-    if scene.run.info.predicate:
-        lines.append(f"the index is partial: it holds only rows with {scene.run.info.predicate}")
-    elif not isnan(scene.rebuilt_share):
+    if not isnan(scene.rebuilt_share):
         lines.append(f"a fresh build of the same index finds {scene.rebuilt_share:.0%} of them")
     return lines
 

@@ -17,7 +17,7 @@ def _applies(case: Case, scene: Scene) -> bool:
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     changes = collections.Counter(change for case in cases if case.stored for change in _changes(case, scene))
-    return [f"{change} ({count:,} memories)" for change, count in changes.most_common(3)]
+    return [f"{change} (memories: {count:,})" for change, count in changes.most_common(3)]
 
 
 def _changes(case: Case, scene: Scene) -> list[str]:

@@ -53,7 +53,7 @@ CAUSE = Cause(
     applies=_applies,
     evidence=_evidence,
     remedy=(
-        "Pass vectors in binary or as the shortest text that reads back the same (repr), and store them as "
-        "{dimensions} x float32; if the loss is meant, raise similarity_tolerance."
+        "Pass vectors in binary, or as the shortest text that reads back the same (repr); where half precision is "
+        "meant, let the column's type say so (halfvec)."
     ),
 )

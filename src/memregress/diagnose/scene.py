@@ -129,6 +129,7 @@ class Scene:
             "metric": str(self.golden.shape.metric),
             "store_metric": str(info.metric),
             **SQL_NAMES[self.golden.shape.metric],
+            "search_opclass": SQL_NAMES[info.metric]["opclass"],
             "dimensions": self.golden.shape.dimensions,
             "store_dimensions": info.dimensions,
             "settings": ", ".join(f"{name} = {value}" for name, value in info.settings.items()),

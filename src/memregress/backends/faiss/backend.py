@@ -255,17 +255,14 @@ class FlatBackend:
 
 
 class ApproximateBackend(FlatBackend):
-    """An index that may miss memories: HNSW, or IVF."""
+    """An index that may miss memories: HNSW, or IVF. A filter applied afterwards still is in a wide search."""
 
     used_index = True
 
     # Tunable
 
     def search_index(self, queries: QueryBatch, *, wide: bool) -> Hits:
-        """Answer through the index; `wide` with every cell, or as many candidates as there are vectors (to 4,096).
-
-        A filter that is applied afterwards still is, and to as few hits.
-        """
+        """Answer through the index; `wide` with every cell, or as many candidates as there are vectors (to 4,096)."""
         return self._answer(self._search(indexes.asking(self._ready, wide=wide)), queries)
 
     # Rebuildable

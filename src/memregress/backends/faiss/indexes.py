@@ -66,7 +66,7 @@ def reason(error: Exception) -> str:
 
 
 THOROUGH_EF = 400
-"""Candidates kept by HNSW searches where the user gave no number."""
+"""Candidates kept by HNSW searches where the user gave no number; a small index is searched whole."""
 
 
 def empty(options: Options, *, dimensions: int, metric: Metric, expected: int) -> Any:
@@ -81,16 +81,16 @@ def empty(options: Options, *, dimensions: int, metric: Metric, expected: int) -
         index = (
             faiss.IndexFlat(dimensions, kind) if half is None else faiss.IndexScalarQuantizer(dimensions, half, kind)
         )
-    _search_thoroughly(index)
+    _search_thoroughly(index, expected)
     tune(index, options)
     return index
 
 
-def _search_thoroughly(index: Any) -> None:
+def _search_thoroughly(index: Any, vectors: int) -> None:
     """Of an index of memregress's own: a miss of a healthy one should mean something, unless the user set otherwise."""
     inner = core(index)
     if isinstance(inner, faiss.IndexHNSW):
-        inner.hnsw.efSearch = THOROUGH_EF
+        inner.hnsw.efSearch = max(1, vectors) if vectors <= WIDEST else THOROUGH_EF
     if isinstance(inner, faiss.IndexIVF):
         inner.nprobe = inner.nlist
 

@@ -25,7 +25,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ef_construction: Positive = 40
     """Of HNSW: candidates looked at when a vector is linked."""
     ef_search: Positive | None = None
-    """Of HNSW: candidates kept during a search; 400, or in place what the index file says, if not given."""
+    """Of HNSW: candidates kept in a search; if not given, all of up to 4,096, else 400; in place what the file says."""
     nlist: Positive | None = None
     """Of IVF: the number of cells; 4√n for n vectors, with at least 39 vectors to a cell, if not given."""
     nprobe: Positive | None = None

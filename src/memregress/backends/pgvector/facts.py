@@ -85,6 +85,8 @@ def serving(found: list[VectorIndex], metric: Metric) -> VectorIndex | None:
 def _why_unusable(index: VectorIndex, metric: Metric) -> str | None:
     if index.metric is not metric:
         return f"it is built with {index.opclass}, which the operator {OPERATOR[metric]} of the searches does not use"
+    if index.predicate is not None:
+        return f"it is partial, for rows with {index.predicate}, and the searches do not ask for that"
     if index.expression is not None:
         return f"it indexes the expression {index.expression}, and the searches order by the column"
     return None

@@ -22,5 +22,8 @@ REMEDIES = {
     "MR704": "REINDEX INDEX CONCURRENTLY {schema}.{index};  -- after the data is loaded",
     "MR801": "CREATE INDEX CONCURRENTLY ON {location} USING hnsw ({column_vector} vector_{opclass});",
     "MR802": "REINDEX INDEX CONCURRENTLY {schema}.{index};",
-    "MR803": "CREATE INDEX CONCURRENTLY ON {location} USING hnsw ({column_vector} vector_{opclass});",
+    "MR803": (
+        "CREATE INDEX CONCURRENTLY ON {location} USING hnsw ({column_vector} vector_{search_opclass});"
+        "  -- or search as {index} is built"
+    ),
 }
