@@ -238,18 +238,6 @@ def test_a_long_temporary_folder(temporary: Path) -> None:
     folder.parent.rmdir()
 
 
-def readable_path(temporary: Path) -> str:
-    """The module path for another user: folders that are closed to others are copied."""
-    copied = []
-    for number, folder in enumerate(path for path in sys.path if Path(path).is_dir()):
-        command = [shutil.which("ls") or "/bin/ls", folder]
-        if subprocess.run(command, check=False, capture_output=True, cwd="/", **ORDINARY).returncode:
-            shutil.copytree(folder, temporary.parent / f"readable-{number}")
-            folder = str(temporary.parent / f"readable-{number}")  # noqa: PLW2901
-        copied.append(folder)
-    return os.pathsep.join(copied)
-
-
 @pytest.mark.store
 @pytest.mark.skipif(not ROOT, reason="an ordinary user is not refused its own folders")
 def test_closed_folders_stay_closed(temporary: Path) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from memregress.golden.manifest import Manifest
 from memregress.golden.memories import DECODER, Block
 from memregress.model import Bools, Floats, Memory, MemoryBatch, Query, Shape
 
+Item = TypeVar("Item")
 Rows = Sequence[int] | npt.NDArray[np.integer]
 
 
@@ -101,15 +103,21 @@ class GoldenSet:
 
     def _batch(self, rows: Sequence[int], memories: list[Memory]) -> MemoryBatch:
         return MemoryBatch(
-            ids=[self.ids[row] for row in rows],
+            ids=_at(self.ids, rows),
             vectors=self.vectors(rows),
             dimensions=np.where(self.has_vector[rows], self.shape.dimensions, 0).astype(np.int32),
-            users=[self.users[row] for row in rows],
+            users=_at(self.users, rows),
             contents=[memory.content for memory in memories],
             created_at=[memory.created_at for memory in memories],
             expires_at=[memory.expires_at for memory in memories],
             metadata=[memory.metadata for memory in memories],
         )
+
+
+def _at(column: list[Item], rows: Sequence[int]) -> list[Item]:
+    if isinstance(rows, range):
+        return column[rows.start : rows.stop]
+    return [column[row] for row in rows]
 
 
 def _picked(block: Block, rows: list[int]) -> Iterator[tuple[int, Memory]]:

@@ -29,7 +29,6 @@ WIRE = {"vector": ">f4", "halfvec": ">f2"}
 _length = struct.Struct(">i")
 _count = struct.Struct(">h")
 _vector_head = struct.Struct(">ihh")
-_time = struct.Struct(">iq")
 
 Encoded = Sequence[bytes | memoryview]
 """One column: per row its field, length included."""
@@ -52,7 +51,13 @@ def paths(values: Sequence[str | None]) -> Encoded:
 
 def times(values: Sequence[datetime | None]) -> Encoded:
     """Encode a timestamptz column."""
-    return [NULL if value is None else _time.pack(8, _microseconds(value)) for value in values]
+    if not any(values):
+        return [NULL] * len(values)
+    wire = np.empty(len(values), [("head", ">i4"), ("time", ">i8")])
+    wire["head"] = 8
+    wire["time"] = [0 if value is None else _microseconds(value) for value in values]
+    body = wire.tobytes()
+    return [NULL if value is None else body[12 * row : 12 * row + 12] for row, value in enumerate(values)]
 
 
 def integers(values: Sequence[int]) -> Encoded:
@@ -134,4 +139,5 @@ def _sized(value: bytes) -> bytes:
 
 
 def _microseconds(value: datetime) -> int:
-    return (value - EPOCH) // timedelta(microseconds=1)
+    since = value - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
