@@ -22,7 +22,7 @@ from memregress.run import FOREIGN, NO_HIT, Answers, Run, Searches
 from memregress.tolerance import Tolerance
 
 BATCH = 2_000
-LOAD_BATCH = 2_000
+LOAD_BATCH = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -68,10 +68,10 @@ class _Loader:
         fields = list(self.table.columns)
         data = io.BytesIO(binary.memories(batch, self.table.vector_type, fields))
         if self.direct:
-            self.cursor.copy_expert(self._statement(self.table.qualified), data, size=1 << 20)
+            self.cursor.copy_expert(self._statement(self.table.qualified), data, size=1 << 16)
             return
         self.cursor.execute(self._create_staging())
-        self.cursor.copy_expert(self._statement(sql.Identifier(STAGING)), data, size=1 << 20)
+        self.cursor.copy_expert(self._statement(sql.Identifier(STAGING)), data, size=1 << 16)
         self.cursor.execute(self._transfer())
         self.cursor.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(STAGING)))
 
