@@ -176,6 +176,10 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """The last lines of the store's log, where it has one."""
 
 
+Outcome = Report | Failure
+"""What a run can end with."""
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `report.json`."""
     document = msgspec.json.schema(Report)
@@ -208,6 +212,11 @@ def read(path: Path) -> Report:
 def encode(report: Report) -> bytes:
     """Return `report.json`: readable, one line a value, and a newline at the end."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+
+
+def encode_failure(failure: Failure) -> bytes:
+    """Return `failure.json`, which stands in for `report.json` where there is none."""
+    return msgspec.json.format(msgspec.json.encode(failure), indent=2) + b"\n"
 
 
 def write_files(folder: Path, files: dict[str, bytes]) -> None:
