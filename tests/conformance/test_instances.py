@@ -191,26 +191,33 @@ def readable_python() -> str:
     pytest.skip("no Python that another user may run")
 
 
-def readable_path(temporary: Path) -> str:
+@pytest.fixture
+def readable_path() -> Iterator[str]:
     """The module path for another user: folders that are closed to others are copied."""
+    with tempfile.TemporaryDirectory() as copies:
+        Path(copies).chmod(0o755)
+        yield _readable(Path(copies))
+
+
+def _readable(copies: Path) -> str:
     copied = []
     for number, folder in enumerate(path for path in sys.path if Path(path).is_dir()):
         command = [shutil.which("ls") or "/bin/ls", folder]
         if subprocess.run(command, check=False, capture_output=True, cwd="/", **ORDINARY).returncode:
-            shutil.copytree(folder, temporary.parent / f"readable-{number}")
-            folder = str(temporary.parent / f"readable-{number}")  # noqa: PLW2901
+            shutil.copytree(folder, copies / str(number))
+            folder = str(copies / str(number))  # noqa: PLW2901
         copied.append(folder)
     return os.pathsep.join(copied)
 
 
 @pytest.mark.store
 @pytest.mark.skipif(not ROOT, reason="only root can become another user")
-def test_the_embedded_server_as_an_ordinary_user(temporary: Path) -> None:
+def test_the_embedded_server_as_an_ordinary_user(temporary: Path, readable_path: str) -> None:
     """An ordinary user can start it, also after root did."""
     assert opened(temporary, "embedded").returncode == 0
     done = subprocess.run(
         [readable_python(), "-c", OPEN, "embedded"],
-        env=environment(temporary, PYTHONPATH=readable_path(temporary)),
+        env=environment(temporary, PYTHONPATH=readable_path),
         text=True, capture_output=True, timeout=120, check=False, cwd="/", **ORDINARY,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

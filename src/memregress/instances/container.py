@@ -26,6 +26,9 @@ from memregress.instances import ending
 LABEL = "org.memregress.run"
 """Marks the containers of a run; they are found, and removed, by it."""
 
+RUN = "MEMREGRESS_RUN"
+"""The variable that may name the run, so that another process can remove what it left (see `remove`)."""
+
 LOG_LINES = 20
 PAUSE = 0.1
 """Seconds between two questions whether a server is ready."""
@@ -52,7 +55,7 @@ def check() -> None:
 @contextlib.contextmanager
 def run(entry: registry.Entry, image: str, *, deadline: float) -> Iterator[str]:
     """Run an image, yield the URL of its server once it answers, and remove the container again."""
-    mark = f"{LABEL}={uuid.uuid4().hex}"
+    mark = f"{LABEL}={os.environ.get(RUN) or uuid.uuid4().hex}"
     server = _prepare(_spec(entry), image, mark)
     try:
         _start(server)
@@ -242,6 +245,17 @@ def _no_image(client: docker.DockerClient, image: str, error: docker.errors.APIE
 
 def _said(error: docker.errors.APIError) -> str:
     return str(error.explanation or error).strip()
+
+
+def remove(run: str) -> None:
+    """Remove the containers of a run that was killed before it could do so itself.
+
+    Raises:
+        InstanceError: Docker does not answer.
+    """
+    with _docker_answering():
+        client = DockerClient().client
+    _remove(client, f"{LABEL}={run}")
 
 
 def _remove(client: docker.DockerClient, mark: str) -> None:
