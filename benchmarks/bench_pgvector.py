@@ -44,7 +44,8 @@ class Bench:
     def __init__(self, url: str, golden: GoldenSet, scratch: Path) -> None:
         self.url = url
         self.golden = golden
-        self.file = scratch / "rows.bin"
+        self.file = "/tmp/memregress-bench-rows.bin"  # the server's: in a container, the container's
+        self.scratch = scratch
         self.backend = pgvector.connect(
             url, space="bench", shape=golden.shape, options=pgvector.Options(connections=CONNECTIONS, settings={})
         )
@@ -104,7 +105,7 @@ class Bench:
 
     def pgbench(self) -> float:
         """The same statement by pgbench, prepared; its vectors lie in a table, so that it need not send them."""
-        script = self.file.with_name("search.sql")
+        script = self.scratch / "search.sql"
         count = min(SEARCHES, len(self.golden))
         vector = "(SELECT v FROM floor.probes WHERE n = :n)"
         script.write_text(
@@ -129,7 +130,7 @@ class Bench:
 
 
 def peer(python: str, url: str, golden: GoldenSet) -> dict[str, float]:
-    """VectorDBBench's client on the same vectors: seconds to load and to search."""
+    """VectorDBBench's client on the same vectors: seconds to load, and to search in one process and in several."""
     part = next(golden.path.glob("memories*.npy"))
     script = Path(__file__).with_name("peer_vectordbbench.py")
     parts = parse_dsn(url)
@@ -151,9 +152,8 @@ def measure(url: str, golden: GoldenSet, scratch: Path, python: str | None) -> l
     bench.backend.drop()
     bench.backend.close()
     execute(url, "DROP SCHEMA floor CASCADE")
-    peak, code = common.anonymous_peak(
-        ["-m", "memregress", "replay", str(golden.path), "--backend", "pgvector", "--embedded"]
-    )
+    replaying = ["-m", "memregress", "replay", str(golden.path), "--backend", "pgvector", "--url", url]
+    peak, code = common.anonymous_peak(replaying)
     count, first = len(golden), min(SEARCHES, len(golden))
     row: list[object] = [
         f"{count:,} x {golden.shape.dimensions:,}",
@@ -165,15 +165,14 @@ def measure(url: str, golden: GoldenSet, scratch: Path, python: str | None) -> l
         f"{peak:.0f} MB (exit {code})",
     ]
     if other:
-        row += [
-            f"{other['load'] / load['ours'] * count / other['loaded']:.1f}",
-            f"{other['search'] / search['ours']:.1f}",
-        ]
+        row.append(f"{other['load'] / load['ours']:.1f}")
+        row += [f"{other[name] / search['ours']:.1f}" for name in ("serial", "search")]
     return row
 
 
 def main() -> None:
     parser = common.arguments(__doc__ or "")
+    parser.add_argument("--image", help="a container in place of the embedded server: production's durability")
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter that has vectordb-bench[pgvector]")
     given = parser.parse_args()
     columns = [
@@ -185,13 +184,12 @@ def main() -> None:
         "of pgbench (≤ 1.15)",
         "peak (< 600)",
     ]
-    columns += ["VectorDBBench load (≥ 3)", "search (≥ 1.5)"] if given.peer else []
+    columns += ["VectorDBBench load (≥ 3)", "search (≥ 1.5)", f"in {CONNECTIONS} processes"] if given.peer else []
     rows = []
     with (
-        instances.open(instances.choose(registry.find("pgvector"), embedded=True)) as url,
+        instances.open(instances.choose(registry.find("pgvector"), image=given.image, embedded=not given.image)) as url,
         tempfile.TemporaryDirectory() as scratch,
     ):
-        Path(scratch).chmod(0o777)  # the server, another user where we are root, writes and reads there
         for memories, dimensions in given.sizes:
             golden = common.made(given.scratch, memories, dimensions)
             rows.append(measure(url, golden, Path(scratch), given.peer))

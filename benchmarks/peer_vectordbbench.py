@@ -44,7 +44,8 @@ def search(connect: dict, path: str, rows: list[int], start: float) -> None:
 
 def main() -> None:
     parts, path, searches, processes = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    connect = {key: parts[key] for key in ("host", "port", "user", "dbname") if key in parts} | {"password": "x"}
+    names = ("host", "port", "user", "dbname", "password")
+    connect = {"password": "x"} | {key: parts[key] for key in names if key in parts}
     vectors = np.load(path, mmap_mode="r")
     database = client(connect, vectors.shape[1], fresh=True)
     with database.init():
@@ -55,6 +56,13 @@ def main() -> None:
         load = time.perf_counter() - started
         database.optimize()
     rows = list(range(min(searches, len(vectors))))
+    seconds = {"serial": searched(connect, path, rows, 1), "search": searched(connect, path, rows, processes)}
+    with database.init():
+        database._drop_table()  # noqa: SLF001  it has no other way
+    print(json.dumps({"load": load, **seconds}))
+
+
+def searched(connect: dict, path: str, rows: list[int], processes: int) -> float:
     start = time.time() + 3  # when every process has connected
     workers = [
         multiprocessing.Process(target=search, args=(connect, path, rows[number::processes], start))
@@ -64,9 +72,7 @@ def main() -> None:
         worker.start()
     for worker in workers:
         worker.join()
-    with database.init():
-        print(json.dumps({"load": load, "loaded": len(vectors), "search": time.time() - start}))
-        database._drop_table()  # noqa: SLF001  it has no other way
+    return time.time() - start
 
 
 if __name__ == "__main__":
