@@ -84,7 +84,17 @@ pytestmark = [pytest.mark.docker, pytest.mark.store]
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory):
+def image():
+    """The action's image, built once: the jobs of a workflow would each build it, and find it in the cache now."""
+    command = ["docker", "build", "--quiet", str(ROOT)]
+    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}  # the builder that act uses
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory, image):
     """A repository of a user's: its golden set, its settings, and a workflow with a job for each outcome."""
     folder = tmp_path_factory.mktemp("user") / "app"
     (folder / ".github" / "workflows").mkdir(parents=True)
@@ -149,6 +159,14 @@ class Job:
 def pull_request(repository):
     """Every job, for a pull request to a public repository."""
     return act(repository, "pull_request", private=False)
+
+
+def test_the_image_is_small(image):
+    """The image stays under 250 MB with every driver, and runs as root without a shell in between."""
+    command = ["docker", "image", "inspect", image]
+    (facts,) = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert facts["Size"] < 250e6
+    assert (facts["Config"]["User"], facts["Config"]["Entrypoint"][0]) == ("", "/opt/memregress/bin/python")
 
 
 @pytest.mark.parametrize("job", ["service", "started"])
