@@ -15,7 +15,7 @@ COPY src ./src
 # pulled in every job that uses it.
 RUN python3 -m venv /opt/memregress \
     && /opt/memregress/bin/pip install --no-cache-dir --no-compile '.[action]' \
-    && find /opt/memregress -depth -type d \( -name tests -o -name __pycache__ -o -name pygments \) -exec rm -rf {} + \
+    && find /opt/memregress -depth -type d \( -name tests -o -name __pycache__ -o -name pygments -o -name pip \) -exec rm -rf {} + \
     && find /opt/memregress \( -name '*.pyi' -o -path '*/memregress/data/*' \) -delete \
     && find /opt/memregress -name '*.so*' -type f -exec strip --strip-unneeded {} +
 
