@@ -63,7 +63,7 @@ class Bench:
     def copy(self) -> float:
         """The server's own binary COPY of the same rows from a file it can read."""
         execute(self.url, "CREATE SCHEMA IF NOT EXISTS floor", "DROP TABLE IF EXISTS floor.memories")
-        execute(self.url, "CREATE TABLE floor.memories (LIKE bench.memories)")
+        execute(self.url, "CREATE TABLE floor.memories (LIKE bench.memories INCLUDING STORAGE)")
         return common.timed(lambda: execute(self.url, f"COPY floor.memories FROM '{self.file}' (FORMAT binary)"))
 
     def build(self) -> float:

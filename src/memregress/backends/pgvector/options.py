@@ -43,6 +43,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The names of its columns."""
     type: Literal["vector", "halfvec"] = "vector"
     """The type of the vector column in memregress's own table."""
+    storage: Literal["plain", "external"] = "plain"
+    """Where memregress's own table keeps vectors: in their rows, as long as they fit a page, or outside (pgvector's
+    default, as production has it); in their rows they are loaded, indexed and scanned faster."""
     index: Literal["hnsw", "ivfflat", "none"] = "hnsw"
     """The index of memregress's own table, built after loading."""
     m: int = 16

@@ -24,11 +24,9 @@ from psycopg2.extensions import connection as Connection  # noqa: N812  it is a 
 
 from memregress import filters
 from memregress.backends.pgvector import binary
-from memregress.backends.pgvector.table import OPERATOR, Table
+from memregress.backends.pgvector.table import OPERATOR, ROW_BYTES, WIDTH, Table
 from memregress.model import Filter, Hits, Metric, QueryBatch, Shape
 
-FITS_A_PAGE = 1900
-"""Dimensions up to which a query vector is kept in its row; larger ones would be fetched from TOAST for each use."""
 REPLAN = {"plan_cache_mode": "force_custom_plan"}
 """A cached plan outlives a changed setting: a search that must avoid the index would silently go through it."""
 
@@ -68,7 +66,8 @@ class Searcher:
             cursor.execute(self._create_queries())
 
     def _create_queries(self) -> str:
-        storage = "PLAIN" if (self.table.dimensions or 0) <= FITS_A_PAGE else "EXTERNAL"
+        fits = (self.table.dimensions or 0) * WIDTH[self.table.vector_type] <= ROW_BYTES
+        storage = "PLAIN" if fits else "EXTERNAL"
         return (
             f"CREATE TEMP TABLE {self._queries} (n int, s int, v {self.table.vector_type}, u text, f jsonpath)"
             " ON COMMIT DELETE ROWS;"

@@ -21,6 +21,9 @@ from memregress.model import Metric, Shape
 OPERATOR = {Metric.COSINE: "<=>", Metric.INNER_PRODUCT: "<#>", Metric.L2: "<->"}
 OPCLASS = {Metric.COSINE: "cosine_ops", Metric.INNER_PRODUCT: "ip_ops", Metric.L2: "l2_ops"}
 STORED_AS = {"vector": "float32", "halfvec": "float16"}
+WIDTH = {"vector": 4, "halfvec": 2}
+ROW_BYTES = 7_600
+"""Of a page of 8 kB, what a vector may take if the rest of the row is to fit too (longer text moves out by itself)."""
 NATIVE = {
     "id": ("text", "character varying"),
     "user": ("text", "character varying"),
@@ -77,6 +80,8 @@ def create(connection: Connection, *, space: str, shape: Shape, options: Options
             _run_scripts(cursor, options.setup)
         else:
             cursor.execute(_create_table(options, shape))
+            if options.storage == "plain" and shape.dimensions * WIDTH[options.type] <= ROW_BYTES:
+                cursor.execute(_keep_in_row(options))
 
 
 def _run_scripts(cursor: Any, patterns: Sequence[str]) -> None:
@@ -107,6 +112,11 @@ def _create_table(options: Options, shape: Shape) -> sql.Composable:
         sql.SQL(f"{options.type}({shape.dimensions})"),
         *(sql.Identifier(name) for name in (columns.created_at, columns.expires_at, columns.metadata)),
     )
+
+
+def _keep_in_row(options: Options) -> sql.Composable:
+    statement = sql.SQL("ALTER TABLE {} ALTER {} SET STORAGE PLAIN")
+    return statement.format(sql.Identifier(options.table), sql.Identifier(options.columns.vector))
 
 
 def read(connection: Connection, *, space: str, options: Options) -> Table:
