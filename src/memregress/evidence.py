@@ -20,7 +20,7 @@ from memregress.compare import Verdicts, Witness, look_up
 from memregress.expectations import of_probes
 from memregress.golden import GoldenSet
 from memregress.model import Floats, Hits, Ints, Metric, QueryBatch, Verdict
-from memregress.run import Run, Searches
+from memregress.run import IndexCheck, Run, Searches
 
 SAMPLE = 200
 """Memories asked about, of those that did not come back."""
@@ -28,6 +28,8 @@ EXPENSIVE_ROWS = 20_000
 """Rows from which on exact search and a rebuilt index are asked about fewer memories."""
 EXPENSIVE_SAMPLE = 40
 PROBE_K = 10
+CONTROL = 4_000
+"""Searches of each kind on which the live index is compared with a fresh build; healthy ones differ in a few."""
 REBUILT_COMPONENTS = {"ivf": 200_000_000, "ivfflat": 200_000_000}
 REBUILT_COMPONENTS_ELSE = 20_000_000
 """Rows times dimensions up to which an index is built a second time to compare with: a few seconds' work."""
@@ -129,18 +131,44 @@ def _worth_rebuilding(run: Run) -> bool:
 
 def _control(run: Run, golden: GoldenSet, backend: Rebuildable) -> Control:
     """Compare the live index with a fresh build of it, on searches that were not chosen for having failed."""
-    total = live = fresh = 0
-    for searches in (run.probes, run.recorded):
-        wanted, used = searches.expectations, searches.answers.used_index
-        chosen = _sample(np.flatnonzero(wanted.must & used[wanted.search]).astype(np.int32), SAMPLE)
-        if not len(chosen):
-            continue
-        search, rows = wanted.search[chosen], wanted.row[chosen]
-        hits = backend.search_rebuilt(searches.queries(search.tolist()))
-        total += len(chosen)
-        live += int(look_up(searches.answers, search, rows).found.sum())
-        fresh += sum(golden.ids[row] in ids for row, ids in zip(rows.tolist(), hits.ids, strict=True))
-    return Control(searches=total, live=live, fresh=fresh)
+    through_index = [
+        _control_of(searches, golden, backend)
+        for searches in (run.probes, run.recorded)
+        if searches.answers.used_index.any()
+    ]
+    if not through_index and run.index_check is not None:
+        through_index = [_control_of_check(run.index_check, golden, backend)]
+    return Control(
+        searches=sum(part.searches for part in through_index),
+        live=sum(part.live for part in through_index),
+        fresh=sum(part.fresh for part in through_index),
+    )
+
+
+def _control_of(searches: Searches, golden: GoldenSet, backend: Rebuildable) -> Control:
+    wanted, used = searches.expectations, searches.answers.used_index
+    chosen = _sample(np.flatnonzero(wanted.must & used[wanted.search]).astype(np.int32), CONTROL)
+    search, rows = wanted.search[chosen], wanted.row[chosen]
+    hits = backend.search_rebuilt(searches.queries(search.tolist()))
+    live = int(look_up(searches.answers, search, rows).found.sum())
+    return Control(searches=len(chosen), live=live, fresh=_count(golden, rows, hits))
+
+
+def _control_of_check(check: IndexCheck, golden: GoldenSet, backend: Rebuildable) -> Control:
+    chosen = _sample(np.arange(len(check.rows), dtype=np.int32), CONTROL)
+    rows = check.rows[chosen]
+    hits = backend.search_rebuilt(_own_probes(golden, rows))
+    return Control(searches=len(chosen), live=int(check.found[chosen].sum()), fresh=_count(golden, rows, hits))
+
+
+def _count(golden: GoldenSet, rows: Ints, hits: Hits) -> int:
+    return sum(golden.ids[row] in ids for row, ids in zip(rows.tolist(), hits.ids, strict=True))
+
+
+def _own_probes(golden: GoldenSet, rows: Ints) -> QueryBatch:
+    """Each memory's own vector, without a user: who asks makes no difference to what the index holds."""
+    count = len(rows)
+    return QueryBatch(vectors=golden.vectors(rows), users=[None] * count, filters=[None] * count, k=[PROBE_K] * count)
 
 
 class _Climber:
@@ -163,7 +191,7 @@ class _Climber:
             "exact_unfiltered": self._exact(ids, _unfiltered(queries))[0],
             "again": _found(ids, self.backend.search(queries), queries.k),
             "wide": self._wide(ids, queries),
-            "wide_unfiltered": self._wide(self._own(rows), self._own_probes(rows)),
+            "wide_unfiltered": self._wide(self._own(rows), _own_probes(self.golden, rows)),
             "rebuilt": self._rebuilt(ids, queries),
         }
         answers = self.searches.answers
@@ -199,12 +227,6 @@ class _Climber:
         own = of_probes(self.golden, rows, k=PROBE_K).similarity
         floors = own - self.run.tolerance.slack(own)
         return [(self.golden.ids[row], floor) for row, floor in zip(rows.tolist(), floors.tolist(), strict=True)]
-
-    def _own_probes(self, rows: Ints) -> QueryBatch:
-        count = len(rows)
-        return QueryBatch(
-            vectors=self.golden.vectors(rows), users=[None] * count, filters=[None] * count, k=[PROBE_K] * count
-        )
 
 
 def _unfiltered(queries: QueryBatch) -> QueryBatch:
