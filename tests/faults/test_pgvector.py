@@ -8,6 +8,7 @@ import pytest
 
 from memregress.golden import open as open_golden
 from memregress.golden import write
+from memregress.model import Metric
 from memregress.testing import sets
 
 
@@ -285,6 +286,25 @@ def test_too_small_ef_search(pgvector, shared):
     assert {cause.code for cause in report.causes} == {"MR702"}
     assert report.gate == "failed"
     assert "hnsw.ef_search = 100" in report.causes[0].remedy
+
+
+def test_fewer_candidates_than_hits(pgvector, tmp_path):
+    """Where the candidate list is shorter than k, the search ends early for want of effort, not of a filter."""
+    golden = sets.make(tmp_path / "alive", memories=1_000, users=0)
+    report = pgvector(golden, options=through_index(hnsw__ef_search=2), max_index_misses=0.0)
+    assert {cause.code for cause in report.causes} == {"MR702"}
+
+
+@pytest.mark.parametrize("metric", ["l2", "inner_product"])
+@pytest.mark.parametrize("unit_length", [True, False])
+@pytest.mark.parametrize("type_", ["vector", "halfvec"])
+def test_other_metrics(pgvector, tmp_path, broken, metric, unit_length, type_):
+    """Sets of the other metrics, with unit vectors or not, in full or half precision, are green; a lost one is not."""
+    golden = sets.make(tmp_path / "set", metric=Metric(metric), unit_length=unit_length, memories=500, users=25)
+    report = pgvector(golden, fill={"type": type_})
+    assert (report.gate, broken(report)) == ("passed", [])
+    report = pgvector(golden, "UPDATE memories SET embedding = NULL WHERE id = 'm-000042'", fill={"type": type_})
+    assert broken(report) == [("m-000042", "missing", "MR201")]
 
 
 def test_filter_after_the_search(pgvector, crowded):

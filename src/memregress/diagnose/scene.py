@@ -100,10 +100,10 @@ class Scene:
         return int(self.searches(case).k[case.search]) if case.search >= 0 else 0
 
     def filtered(self, case: Case) -> bool:
-        """Whether the deciding search has a condition besides nearness."""
+        """Whether the deciding search asks for a user or has a filter; that of lifetimes leaves all golden memories."""
         if case.search < 0 or case.witness is Witness.INDEX:
             return False
-        if self.searches(case).users[case.search] is not None or self.golden.shape.lifetimes:
+        if self.searches(case).users[case.search] is not None:
             return True
         if case.witness is not Witness.QUERY:
             return False
