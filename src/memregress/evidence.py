@@ -56,11 +56,12 @@ class Ladder:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
-    """Searches drawn evenly from all: how many the live index answers, and how many a fresh build of it does."""
+    """Searches drawn evenly from all: how many the live index answers, a fresh build of it, and that at its widest."""
 
     searches: int
     live: int
     fresh: int
+    reached: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,6 +143,7 @@ def _control(run: Run, golden: GoldenSet, backend: Rebuildable) -> Control:
         searches=sum(part.searches for part in through_index),
         live=sum(part.live for part in through_index),
         fresh=sum(part.fresh for part in through_index),
+        reached=sum(part.reached for part in through_index),
     )
 
 
@@ -149,20 +151,24 @@ def _control_of(searches: Searches, golden: GoldenSet, backend: Rebuildable) -> 
     wanted, used = searches.expectations, searches.answers.used_index
     chosen = _sample(np.flatnonzero(wanted.must & used[wanted.search]).astype(np.int32), CONTROL)
     search, rows = wanted.search[chosen], wanted.row[chosen]
-    hits = backend.search_rebuilt(searches.queries(search.tolist()))
     live = int(look_up(searches.answers, search, rows).found.sum())
-    return Control(searches=len(chosen), live=live, fresh=_count(golden, rows, hits))
+    return _compared(golden, backend, rows, searches.queries(search.tolist()), live)
 
 
 def _control_of_check(check: IndexCheck, golden: GoldenSet, backend: Rebuildable) -> Control:
     chosen = _sample(np.arange(len(check.rows), dtype=np.int32), CONTROL)
     rows = check.rows[chosen]
-    hits = backend.search_rebuilt(_own_probes(golden, rows))
-    return Control(searches=len(chosen), live=int(check.found[chosen].sum()), fresh=_count(golden, rows, hits))
+    return _compared(golden, backend, rows, _own_probes(golden, rows), int(check.found[chosen].sum()))
 
 
-def _count(golden: GoldenSet, rows: Ints, hits: Hits) -> int:
-    return sum(golden.ids[row] in ids for row, ids in zip(rows.tolist(), hits.ids, strict=True))
+def _compared(golden: GoldenSet, backend: Rebuildable, rows: Ints, queries: QueryBatch, live: int) -> Control:
+    ids = [golden.ids[row] for row in rows.tolist()]
+    hits = backend.search_rebuilt(queries)
+    missed = [place for place, (id_, found) in enumerate(zip(ids, hits.ids, strict=True)) if id_ not in found]
+    wide = backend.search_rebuilt(queries.take(missed), wide=True).ids if missed else []
+    again = sum(ids[place] in found for place, found in zip(missed, wide, strict=True))
+    fresh = len(ids) - len(missed)
+    return Control(searches=len(ids), live=live, fresh=fresh, reached=fresh + again)
 
 
 def _own_probes(golden: GoldenSet, rows: Ints) -> QueryBatch:

@@ -76,8 +76,8 @@ class Tunable(Protocol):
 class Rebuildable(Protocol):
     """A store in which the same index can be built afresh beside the live one."""
 
-    def search_rebuilt(self, queries: QueryBatch) -> Hits:
-        """Answer through a fresh build of the same index over the same rows, with the settings in force."""
+    def search_rebuilt(self, queries: QueryBatch, *, wide: bool = False) -> Hits:
+        """Answer through a fresh build of the same index over the same rows; `wide` as in `Tunable`."""
 
 
 class Backend(Searchable, Loadable, Inspectable, Protocol):

@@ -267,10 +267,10 @@ class ApproximateBackend(FlatBackend):
 
     # Rebuildable
 
-    def search_rebuilt(self, queries: QueryBatch) -> Hits:
+    def search_rebuilt(self, queries: QueryBatch, *, wide: bool = False) -> Hits:
         """Answer from another build of the same index over the vectors read back, trained anew."""
         numbers, twin = self._twin
-        return self._answer(self._search(indexes.asking(twin), numbers=numbers), queries)
+        return self._answer(self._search(indexes.asking(twin, wide=wide), numbers=numbers), queries)
 
     @functools.cached_property
     def _twin(self) -> tuple[Numbers, Any]:

@@ -147,10 +147,11 @@ class PgvectorBackend:
         settings = {**THROUGH_INDEX, **(self._widest() if wide else {})}
         return self._search(queries, self.table, searching.Mode(settings=settings, index_oid=self._oid))
 
-    def search_rebuilt(self, queries: QueryBatch) -> Hits:
+    def search_rebuilt(self, queries: QueryBatch, *, wide: bool = False) -> Hits:
         """Search through the same index built afresh over a temporary copy of the rows."""
         table, oid = self._rebuilt()
-        return self._search(queries, table, searching.Mode(settings=THROUGH_INDEX, index_oid=oid), connections_=1)
+        settings = {**THROUGH_INDEX, **(self._widest() if wide else {})}
+        return self._search(queries, table, searching.Mode(settings=settings, index_oid=oid), connections_=1)
 
     def _search(
         self, queries: QueryBatch, table: tables.Table, mode: searching.Mode, connections_: int | None = None
