@@ -335,6 +335,7 @@ def test_a_row_the_index_does_not_hold(pgvector, shared, only):
         "CREATE INDEX memories_embedding_idx ON memories USING hnsw (embedding vector_cosine_ops)"
         " WHERE id <> 'm-000123'",
         "UPDATE pg_index SET indpred = NULL WHERE indexrelid = 'memories_embedding_idx'::regclass",
+        options={"settings": {"hnsw.ef_search": 400}},
     )
     only(report, ids(123), "unreachable", "MR703")
 
