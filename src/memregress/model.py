@@ -33,7 +33,7 @@ class Metric(enum.StrEnum):
     L2 = "l2"
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Memory(msgspec.Struct, gc=False, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One remembered item, without its vector (which is a row of the `.npy` part)."""
 
     id: str

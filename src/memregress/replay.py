@@ -22,7 +22,8 @@ from memregress.run import FOREIGN, NO_HIT, Answers, Run, Searches
 from memregress.tolerance import Tolerance
 
 BATCH = 2_000
-LOAD_BATCH = 1_000
+LOAD_BATCH = 250
+"""Small enough for what is made of a batch to stay in the cache of a processor until it is sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -73,14 +73,14 @@ class PgvectorBackend:
         table = self.table
         with self._doing("loading memories"):
             answers = self._pool.stream(
-                lambda connection, part: loading.copy(connection, table, part), self._parts(batches)
+                lambda connection, part: loading.copy(connection, table, part), self._parts(batches, table)
             )
             return [refusal for answer in answers for refusal in answer]
 
-    def _parts(self, batches: Iterable[MemoryBatch]) -> Iterator[list[MemoryBatch]]:
+    def _parts(self, batches: Iterable[MemoryBatch], table: tables.Table) -> Iterator[loading.Part]:
         for batch in batches:
             self._loaded += len(batch)
-            yield [loading.part(batch, rows) for rows in _split(len(batch), len(self._pool.connections))]
+            yield from loading.parts(batch, table)
 
     def index(self) -> None:
         """Build keys and the vector index, and gather statistics."""

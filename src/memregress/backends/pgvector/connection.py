@@ -6,8 +6,10 @@ for them: an interrupt cancels the statements on the server before it goes on it
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import contextlib
+import queue
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -23,6 +25,8 @@ T = TypeVar("T")
 CONNECT_SECONDS = 10
 SILENCE_MILLISECONDS = 60_000
 """How long the network may stay silent on sent data before the connection counts as dead."""
+AHEAD = 2
+"""Arguments made ahead for each connection."""
 DATA_ERRORS = (psycopg2.DataError, psycopg2.IntegrityError, psycopg2.errors.RaiseException)
 """The server refuses a value (not a statement): the row's fault, not the set-up's."""
 
@@ -116,6 +120,14 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
+def _call(free: queue.SimpleQueue[Connection], task: Callable[..., T], argument: Any) -> T:
+    connection = free.get()
+    try:
+        return task(connection, argument)
+    finally:
+        free.put(connection)
+
+
 class Pool:
     """A few connections, each with a thread of its own."""
 
@@ -125,19 +137,28 @@ class Pool:
 
     def run(self, task: Callable[..., T], arguments: Sequence[Any]) -> list[T]:
         """Call `task(connection, argument)` for each argument, each on a connection of its own."""
-        return list(self.stream(task, [arguments]))
+        return list(self.stream(task, arguments))
 
-    def stream(self, task: Callable[..., T], batches: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """The same for batch after batch of arguments; the next batch is made while the servers are busy with one."""
-        futures: list[concurrent.futures.Future[T]] = []
+    def stream(self, task: Callable[..., T], arguments: Iterable[Any]) -> Iterator[T]:
+        """The same for any number of arguments, each on the next connection that is free; answers in their order.
+
+        Arguments are made in the caller's thread, a few ahead, while the servers are busy with earlier ones.
+        """
+        free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        for connection in self.connections:
+            free.put(connection)
+        futures: collections.deque[concurrent.futures.Future[T]] = collections.deque()
         try:
-            for arguments in batches:
-                yield from [future.result() for future in futures]
-                busy = self.connections[: len(arguments)]
-                futures = [self._threads.submit(task, *pair) for pair in zip(busy, arguments, strict=True)]
-            yield from [future.result() for future in futures]
+            for argument in arguments:
+                futures.append(self._threads.submit(_call, free, task, argument))
+                if len(futures) > AHEAD * len(self.connections):
+                    yield futures.popleft().result()
+            while futures:
+                yield futures.popleft().result()
         except BaseException:
             self._cancel(self.connections)
+            for future in futures:
+                future.cancel()
             concurrent.futures.wait(futures, timeout=CONNECT_SECONDS)
             raise
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -17,6 +18,10 @@ from memregress.model import MemoryBatch, Rejected
 
 PATIENCE = 40
 """After so many refusals in a row without one row taken, the reason is taken to hold for the rest of the batch."""
+PART_BYTES = 400_000
+"""Of vectors in one COPY."""
+CHUNK = 1 << 16
+"""Bytes handed to the driver at once: between two chunks it waits for Python's lock."""
 STAGING = "memregress_staging"
 PLAIN = {
     "id": "text",
@@ -28,31 +33,53 @@ PLAIN = {
 }
 
 
-def copy(session: Connection, table: Table, batch: MemoryBatch) -> list[Rejected]:
-    """Copy a batch in one transaction and return the refused memories with the server's reason."""
-    with session:
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Part:
+    """Some memories, and their rows as a COPY stream."""
+
+    batch: MemoryBatch
+    data: bytes
+
+
+def encode(batch: MemoryBatch, table: Table) -> Part:
+    """Encode memories for the table."""
+    return Part(batch=batch, data=binary.memories(batch, table.vector_type, list(table.columns)))
+
+
+def parts(batch: MemoryBatch, table: Table) -> Iterator[Part]:
+    """Encode a batch in parts that a processor's cache holds: what is copied on to the driver is then still in it."""
+    rows = max(1, PART_BYTES // max(1, batch.vectors[:1].nbytes))
+    for start in range(0, len(batch), rows):
+        yield encode(part(batch, slice(start, start + rows)), table)
+
+
+def copy(session: Connection, table: Table, encoded: Part) -> list[Rejected]:
+    """Copy a part and return the refused memories with the server's reason; each statement commits by itself."""
+    session.autocommit = True  # a transaction of its own is two more round trips, in which both sides idle
+    try:
         loader = _Loader(session, table)
-        loader.take(batch)
+        loader.take(encoded)
+    finally:
+        session.autocommit = False
     return loader.rejected
 
 
 class _Loader:
-    """Copies a batch whole, or in halves down to the single row where the server refuses."""
+    """Copies a part whole, or in halves down to the single row where the server refuses."""
 
-    def __init__(self, connection: Connection, table: Table) -> None:
-        self.cursor = connection.cursor()
+    def __init__(self, session: Connection, table: Table) -> None:
+        self.session = session
+        self.cursor = session.cursor()
         self.table = table
         self.rejected: list[Rejected] = []
         self.refusals = 0
         self.direct = all(table.native(field) for field in table.columns)
 
-    def take(self, batch: MemoryBatch) -> None:
-        self.cursor.execute("SAVEPOINT batch")
+    def take(self, encoded: Part) -> None:
         try:
-            self._copy(batch)
+            self._copy(io.BytesIO(encoded.data))
         except connections.DATA_ERRORS as error:
-            self.cursor.execute("ROLLBACK TO SAVEPOINT batch")
-            self._refused(batch, str(error).strip().splitlines()[0])
+            self._refused(encoded.batch, str(error).strip().splitlines()[0])
         else:
             self.refusals = 0
 
@@ -62,18 +89,17 @@ class _Loader:
             self.rejected += [Rejected(id=id_, reason=reason) for id_ in batch.ids]
             return
         for half in _halves(batch):
-            self.take(half)
+            self.take(encode(half, self.table))
 
-    def _copy(self, batch: MemoryBatch) -> None:
-        fields = list(self.table.columns)
-        data = io.BytesIO(binary.memories(batch, self.table.vector_type, fields))
+    def _copy(self, data: io.BytesIO) -> None:
         if self.direct:
-            self.cursor.copy_expert(self._statement(self.table.qualified), data, size=1 << 16)
+            self.cursor.copy_expert(self._statement(self.table.qualified), data, size=CHUNK)
             return
-        self.cursor.execute(self._create_staging())
-        self.cursor.copy_expert(self._statement(sql.Identifier(STAGING)), data, size=1 << 16)
-        self.cursor.execute(self._transfer())
-        self.cursor.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(STAGING)))
+        with self.session:
+            self.cursor.execute(self._create_staging())
+            self.cursor.copy_expert(self._statement(sql.Identifier(STAGING)), data, size=CHUNK)
+            self.cursor.execute(self._transfer())
+            self.cursor.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(STAGING)))
 
     def _statement(self, target: sql.Composable) -> sql.Composable:
         return sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(target, self._names())
