@@ -22,6 +22,6 @@ RUN python3 -m venv /opt/memregress \
 FROM python
 COPY --from=build /opt/memregress /opt/memregress
 COPY entrypoint.py /entrypoint.py
-RUN ln -s /entrypoint.py /cleanup
+RUN ln -s /entrypoint.py /cleanup && ln -s /entrypoint.py /publish
 # No USER: the runner mounts files that only root may write. No shell in between: it would drop INPUT_FAIL-ON.
 ENTRYPOINT ["/opt/memregress/bin/python", "/entrypoint.py"]

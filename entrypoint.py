@@ -1,9 +1,16 @@
 #!/opt/memregress/bin/python
-"""What the action's container runs; under the name ``cleanup``, after the job, the removal of what a cancel left."""
+"""What the container runs, by the name it is called: the action, ``publish``, or ``cleanup`` after the job."""
 
 import os
+import pathlib
 import sys
 
-from memregress import action
+name = pathlib.Path(sys.argv[0]).name
+if name == "publish":
+    from memregress.publish import main
+elif name == "cleanup":
+    from memregress.action import clean_up as main
+else:
+    from memregress.action import main
 
-sys.exit((action.clean_up if sys.argv[0].endswith("cleanup") else action.main)(os.environ))
+sys.exit(main(os.environ))

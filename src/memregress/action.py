@@ -1,8 +1,8 @@
 """The GitHub Action: a thin shell over the pipeline, whose exit code is the check.
 
 It reads its inputs from the environment, replays, and says the same in every place people look: log, annotations, job
-summary, outputs and report files. What went wrong before anything could be judged is said there too, and is never a
-pass.
+summary, comment, outputs and report files. What went wrong before anything could be judged is said there too, and is
+never a pass.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import memregress
-from memregress import errors, inputs, replaying, report
-from memregress.github import annotating, commands
+from memregress import errors, inputs, replaying, report, report_files
+from memregress.gate import Baseline
+from memregress.github import annotating, base_report, commands, publishing
 from memregress.github.context import Context
+from memregress.github.publishing import say
 from memregress.inputs import Inputs
+from memregress.legs import Leg
 from memregress.model import Progress
-from memregress.render import markdown, terminal
+from memregress.render import terminal
 from memregress.report import Failure, Gate, Outcome, Report
 
 INTERRUPTED = 130
@@ -40,14 +43,14 @@ def main(environ: Mapping[str, str]) -> int:
     try:
         _refuse_untrusted(environ, context)
         given = inputs.read(environ)
-        judged = _replay(given)
+        judged = _replay(given, context)
         outcome, code = judged, CODES[judged.gate]
     except errors.MemregressError as error:
         outcome, code = _failure(error, given), error.exit_code
     except KeyboardInterrupt:
-        _say(commands.annotation("error", "cancelled; what was started has been removed", title="memregress"))
+        say(commands.annotation("error", "cancelled; what was started has been removed", title="memregress"))
         return INTERRUPTED
-    return _tell(outcome, code, given or inputs.NONE, context, seconds=time.monotonic() - started)
+    return _tell(outcome, code, given or inputs.NONE, context, started=started)
 
 
 def clean_up(environ: Mapping[str, str]) -> int:
@@ -59,7 +62,7 @@ def clean_up(environ: Mapping[str, str]) -> int:
         try:
             container.remove(run)
         except errors.InstanceError as error:
-            _say(error.message)
+            say(error.message)
     return 0
 
 
@@ -84,10 +87,10 @@ def _refuse_untrusted(environ: Mapping[str, str], context: Context) -> None:
         )
 
 
-def _replay(given: Inputs) -> Report:
+def _replay(given: Inputs, context: Context) -> Report:
     for line in commands.masks(given.url) if given.url else []:
-        _say(line)
-    _say(commands.group(f"memregress {memregress.__version__}: replay {given.golden} on {given.backend}"))
+        say(line)
+    say(commands.group(f"memregress {memregress.__version__}: replay {given.golden} on {given.backend}"))
     try:
         return replaying.replay(
             Path(given.golden),
@@ -96,11 +99,39 @@ def _replay(given: Inputs) -> Report:
             url=given.url or None,
             image=given.image or None,
             fail_on=given.fail_on,
-            baseline=Path(given.baseline) if given.baseline else None,
+            baseline=_baseline(given, context),
+            golden_base=_golden_base(given),
             config=Path(given.config) if given.config else None,
         )
     finally:
-        _say(commands.endgroup())
+        say(commands.endgroup())
+
+
+def _baseline(given: Inputs, context: Context) -> Path | Baseline | None:
+    """The file that is given, or what the base branch left; where that cannot be had, every broken memory counts."""
+    if given.baseline == inputs.NO_BASELINE:
+        return None
+    if given.baseline != inputs.AUTO:
+        return Path(given.baseline)
+    if not given.github_token or not context.base_sha:
+        return None
+    artifact = inputs.ARTIFACT.format(key=given.name)
+    try:
+        found = base_report.find(publishing.api(context, given.github_token), context, artifact)
+    except (errors.MemregressError, KeyError, TypeError, ValueError) as error:
+        remedy = getattr(error, "remedy", "")
+        text = f"The baseline could not be fetched, so every broken memory counts.\n{error}\n{remedy}"
+        say(commands.annotation("warning", text, title="memregress: no baseline"))
+        return None
+    where = f"{context.base_ref}@{context.base_sha[:7]}"
+    say(f"baseline: {found.name} ({found.kind})" if found else f"baseline: none; no artifact {artifact} up to {where}")
+    return found
+
+
+def _golden_base(given: Inputs) -> Path | None:
+    """The base branch's golden set; it may not have had one yet."""
+    path = Path(given.golden_base) if given.golden_base else None
+    return path if path is not None and path.exists() else None
 
 
 class _Log:
@@ -112,7 +143,7 @@ class _Log:
     def __call__(self, progress: Progress) -> None:
         if progress.stage != self._stage:
             self._stage = progress.stage
-            _say(f"{progress.stage}{f' {progress.total:,}' if progress.total else ''} …")
+            say(f"{progress.stage}{f' {progress.total:,}' if progress.total else ''} …")
 
 
 def _failure(error: errors.MemregressError, given: Inputs | None) -> Failure:
@@ -133,56 +164,46 @@ def _failure(error: errors.MemregressError, given: Inputs | None) -> Failure:
     )
 
 
-def _tell(outcome: Outcome, code: int, given: Inputs, context: Context, *, seconds: float) -> int:
+def _tell(outcome: Outcome, code: int, given: Inputs, context: Context, *, started: float) -> int:
     """Say it everywhere; a place that cannot be written to is no reason to be silent in the others."""
-    _log_outcome(outcome)
     for line in annotating.lines(outcome, given.golden):
-        _say(line)
-    _write_outputs(outcome, given, context, seconds=seconds)
+        say(line)
+    stores = [Leg(name=given.name or "store", outcome=outcome)]
+    told = publishing.facts(context, given.snippets, reproduce=_reproduce(outcome, given))
     try:
-        _write_files(outcome, given, context)
+        _write_files(outcome, given)
+        publishing.summary(stores, context, told)
     except errors.PublishError as error:
-        _say(commands.annotation("error", str(error), title="memregress could not publish"))
-        return code or error.exit_code
+        say(commands.annotation("error", str(error), title="memregress could not publish"))
+        code = code or error.exit_code
+    url = publishing.comment(stores, context, told, given.terms)
+    publishing.outputs(context, {**_outputs(outcome, given, started=started), "comment-url": url})
+    _log_outcome(outcome)
     return code
 
 
 def _log_outcome(outcome: Outcome) -> None:
+    """The verdict, as the last lines of the log."""
     if isinstance(outcome, Failure):
-        text = [outcome.message, *(f"{item.file}: {item.what}" for item in outcome.problems[:20]), outcome.remedy]
-        text += outcome.log
+        text = [*(f"{item.file}: {item.what}" for item in outcome.problems[:20]), *outcome.log]
+        text += [outcome.message, outcome.remedy]
     else:
         text = [f"{outcome.gate.upper()}: {outcome.reason}"]
-    for line in text:
-        _say(f"  {terminal.plain(line)}")  # indented: a line of a stranger's must not be a command
+    with commands.silenced(say):
+        for line in text:
+            say(f"  {terminal.plain(line)}")
 
 
-def _write_files(outcome: Outcome, given: Inputs, context: Context) -> None:
+def _write_files(outcome: Outcome, given: Inputs) -> None:
     if isinstance(outcome, Report):
         replaying.write(outcome, given.folder)
     else:
-        report.write_files(given.folder, {"failure.json": report.encode_failure(outcome)})
-    if context.summary_path is None:
-        return
-    text = markdown.summary(outcome, _facts(outcome, given, context))
-    try:
-        with context.summary_path.open("a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise errors.PublishError(
-            f"the job summary could not be written: {error.strerror}", "Free some space."
-        ) from error
-
-
-def _facts(outcome: Outcome, given: Inputs, context: Context) -> markdown.Facts:
-    shown = given.snippets == "full" or (given.snippets == "auto" and context.private)
-    return markdown.Facts(
-        reproduce=_reproduce(outcome, given), run_url=context.run_url, texts=shown, salt=context.repository
-    )
+        report_files.write_files(given.folder, {"failure.json": report_files.encode_failure(outcome)})
 
 
 def _reproduce(outcome: Outcome, given: Inputs) -> str:
-    words = ["memregress", "replay", given.golden, "--backend", given.backend]
+    words = ["pipx", "run", "--spec", f"memregress[all]=={memregress.__version__}"]
+    words += ["memregress", "replay", given.golden, "--backend", given.backend]
     words += ["--image", given.image] if given.image else []
     words += ["--config", given.config] if given.config else []
     if isinstance(outcome, Report):
@@ -191,10 +212,8 @@ def _reproduce(outcome: Outcome, given: Inputs) -> str:
     return shlex.join(words)
 
 
-def _write_outputs(outcome: Outcome, given: Inputs, context: Context, *, seconds: float) -> None:
-    if context.output_path is None:
-        return
-    values: dict[str, object] = {"verdict": str(outcome.gate), "duration-ms": round(seconds * 1000)}
+def _outputs(outcome: Outcome, given: Inputs, *, started: float) -> dict[str, object]:
+    values: dict[str, object] = {"verdict": outcome.gate, "duration-ms": round((time.monotonic() - started) * 1000)}
     if isinstance(outcome, Report):
         values |= {
             "broken": outcome.broken,
@@ -206,9 +225,4 @@ def _write_outputs(outcome: Outcome, given: Inputs, context: Context, *, seconds
             "report-json": str(given.folder / "report.json"),
             "junit": str(given.folder / "junit.xml"),
         }
-    for name, value in values.items():
-        commands.write_value(context.output_path, name, str(value))
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201  the log of a workflow is standard output
+    return values

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +116,9 @@ def demo() -> None:
 @click.option(
     "--baseline", type=_path, metavar="FILE", help="The report.json of the base branch: tells new breakage from old."
 )
+@click.option(
+    "--golden-base", type=_path, metavar="DIR", help="The golden set of the base branch: tells what was loosened in it."
+)
 @click.option("--out", type=_path, metavar="DIR", help="Write report.json and junit.xml there.")
 @click.option("--config", type=_path, metavar="FILE", help="Settings. Default: memregress.toml, where there is one.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the summary only, no progress.")
@@ -153,7 +158,7 @@ def report(path: Path, format_: str) -> None:
         memregress report out/report.json
         memregress report out/report.json --format junit > junit.xml
     """
-    from memregress import report as reports
+    from memregress import report_files as reports
 
     document = reports.read(path)
     if format_ == "console":
@@ -184,7 +189,20 @@ def schema() -> None:
 def _show(document: Report, console: Console) -> None:
     from memregress.render import console as renderer
 
-    renderer.show(document, console)
+    with _silenced():
+        renderer.show(document, console)
+
+
+@contextlib.contextmanager
+def _silenced(*, err: bool = False) -> Iterator[None]:
+    """In a job of GitHub Actions, a memory's text must not be a command to the runner."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        yield
+        return
+    from memregress.github import commands
+
+    with commands.silenced(lambda line: click.echo(line, err=err)):
+        yield
 
 
 def _console() -> Console:
@@ -248,9 +266,10 @@ def _complain(error: errors.MemregressError) -> None:
     from memregress.render import terminal
 
     lines = [*error.message.splitlines(), *getattr(error, "__notes__", [])]
-    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
-    for line in lines:
-        click.echo(terminal.plain(line), err=True)
-    if error.remedy:
-        click.secho("what to do: ", bold=True, err=True, nl=False)
-        click.echo(terminal.plain(error.remedy), err=True)
+    with _silenced(err=True):
+        click.secho("error: ", fg="red", bold=True, err=True, nl=False)
+        for line in lines:
+            click.echo(terminal.plain(line), err=True)
+        if error.remedy:
+            click.secho("what to do: ", bold=True, err=True, nl=False)
+            click.echo(terminal.plain(error.remedy), err=True)

@@ -1,21 +1,19 @@
-"""The action's inputs: strings in the environment, checked before anything is started.
-
-The runner passes `fail-on` as ``INPUT_FAIL-ON``; some shells drop names with a dash, so ``INPUT_FAIL_ON`` is read too.
-An input that is empty is not given.
-"""
+"""The action's inputs: strings in the environment, checked before anything is started."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memregress import errors
+from memregress.github import reading
+from memregress.github.publishing import Terms
 
-CHOICES = {
-    "fail_on": ("regression", "any", "never"),
-    "snippets": ("auto", "full", "none"),
-}
+AUTO, NO_BASELINE = "auto", "none"
+ARTIFACT = "memregress-{key}"
+"""What a leg's files are uploaded as, on a pull request for the verdict, on the base branch as the baseline."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,17 +27,31 @@ class Inputs:
     """Read from the variable that `url-env` names: a secret never goes through an input, which the log shows."""
     config: str = ""
     fail_on: str = "regression"
-    baseline: str = ""
+    baseline: str = AUTO
+    golden_base: str = ""
+    comment: Any = "auto"
     snippets: str = "auto"
+    key: str = ""
     out: str = "memregress-report"
+    github_token: str = field(default="", repr=False)
 
     @property
     def folder(self) -> Path:
         """Where report files go."""
         return Path(self.out)
 
+    @property
+    def name(self) -> str:
+        """What tells this store's comment and baseline from others'."""
+        return self.key or self.backend
 
-NONE = Inputs(backend="", golden="")
+    @property
+    def terms(self) -> Terms:
+        """How the comment is written."""
+        return Terms(token=self.github_token, mode=self.comment, key=self.name)
+
+
+NONE = Inputs(backend="", golden="", comment="never")
 """Where the inputs themselves are wrong: what is said then is said at the default places."""
 
 
@@ -49,21 +61,12 @@ def read(environ: Mapping[str, str]) -> Inputs:
     Raises:
         ConfigError: one is missing or not among its choices; says which it could be.
     """
-    given = {name: value for name in _names() if (value := _value(environ, name))}
-    for name in ("backend", "golden"):
-        if name not in given:
-            raise errors.ConfigError(f"the input {name} is missing", f"Add `{name}:` under `with:` in the workflow.")
-    for name, choices in CHOICES.items():
-        if name in given and given[name] not in choices:
-            hint = errors.did_you_mean(given[name], choices)
-            raise errors.ConfigError(
-                f"the input {_kebab(name)} is {given[name]!r}", f"{hint}It is one of {', '.join(choices)}."
-            )
+    given = reading.given(environ, Inputs, required=("backend", "golden"))
     return Inputs(**{**given, "url": _url(environ)})
 
 
 def _url(environ: Mapping[str, str]) -> str:
-    name = _value(environ, "url_env")
+    name = reading.value(environ, "url_env")
     if not name:
         return ""
     if "://" in name:
@@ -77,16 +80,3 @@ def _url(environ: Mapping[str, str]) -> str:
             f"Set it under `env:`, e.g. {name}: ${{{{ secrets.{name} }}}}.",
         )
     return environ[name]
-
-
-def _names() -> list[str]:
-    return [item.name for item in fields(Inputs) if item.name != "url"]
-
-
-def _value(environ: Mapping[str, str], name: str) -> str:
-    kebab = f"INPUT_{_kebab(name).upper()}"
-    return (environ.get(kebab) or environ.get(f"INPUT_{name.upper()}") or "").strip()
-
-
-def _kebab(name: str) -> str:
-    return name.replace("_", "-")

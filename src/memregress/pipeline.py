@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from memregress import compare, diagnose, errors, evidence, golden, instances, replay, reporting, tolerance
+from memregress import compare, diagnose, errors, evidence, gate, golden, instances, replay, reporting, tolerance
 from memregress.backends import Backend
 from memregress.clock import Clock
 from memregress.clock import Report as Listener
-from memregress.golden import GoldenSet
+from memregress.gate import Baseline
+from memregress.golden import GoldenSet, diff
 from memregress.model import IndexInfo, Metric
-from memregress.report import FailOn, Report
+from memregress.report import FailOn, GoldenChange, Report
 from memregress.settings import Settings
 
 SPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,47}")
@@ -40,8 +41,9 @@ class Request:
     only: Sequence[str] = ()
     sample: int | None = None
     fail_on: FailOn = FailOn.REGRESSION
-    baseline: Report | None = None
-    baseline_name: str | None = None
+    baseline: Baseline | None = None
+    golden_base: Path | None = None
+    """The golden set of the base branch: what the change did to it is told."""
 
 
 def check(request: Request, *, progress: Listener) -> Report:
@@ -56,6 +58,7 @@ def check(request: Request, *, progress: Listener) -> Report:
     module = entry.load()
     space = _space(request)
     golden_set = clock.call("read", lambda: golden.open(request.golden))
+    change = _golden_change(golden_set, request.golden_base)
     selection = _select(golden_set, request)
     with (
         _opened(request, clock) as url,
@@ -88,10 +91,10 @@ def check(request: Request, *, progress: Listener) -> Report:
         run=run,
         verdicts=verdicts,
         findings=diagnose.diagnose(scene),
-        terms=reporting.Terms(
+        terms=gate.Terms(
             fail_on=request.fail_on,
             baseline=request.baseline,
-            baseline_name=request.baseline_name,
+            golden_change=change,
             max_index_misses=_first(request.settings.max_index_misses, golden_set.manifest.policy.max_index_misses),
         ),
         origin=reporting.Origin(
@@ -99,6 +102,15 @@ def check(request: Request, *, progress: Listener) -> Report:
         ),
         now=datetime.now(UTC),
     )
+
+
+def _golden_change(golden_set: GoldenSet, base: Path | None) -> GoldenChange | None:
+    if base is None:
+        return None
+    before = golden.open(base)
+    if before.digest == golden_set.digest and before.manifest == golden_set.manifest:
+        return None
+    return reporting.golden_change(diff.compare(before, golden_set))
 
 
 def _space(request: Request) -> str:

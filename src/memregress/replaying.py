@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memregress import errors, instances, pipeline, report, settings
+from memregress import errors, gate, instances, pipeline, report, report_files, settings
 from memregress.backends import registry
 from memregress.clock import Report as Listener
 from memregress.render import junit
@@ -24,7 +24,8 @@ def replay(
     only: tuple[str, ...] = (),
     sample: int | None = None,
     fail_on: str | None = None,
-    baseline: Path | None = None,
+    baseline: Path | gate.Baseline | None = None,
+    golden_base: Path | None = None,
     config: Path | None = None,
 ) -> report.Report:
     """Replay a golden set as the settings and flags say.
@@ -35,7 +36,6 @@ def replay(
     file = settings.load(config)
     entry = registry.find(_backend(backend or file.settings.backend))
     _check(in_place=in_place, url=url, keep=keep, only=only, sample=sample)
-    known = report.read(baseline) if baseline else None
     return pipeline.check(
         pipeline.Request(
             golden=golden,
@@ -50,11 +50,17 @@ def replay(
             only=only,
             sample=sample,
             fail_on=report.FailOn(fail_on) if fail_on else file.settings.fail_on,
-            baseline=known,
-            baseline_name=str(baseline) if baseline else None,
+            baseline=_baseline(baseline),
+            golden_base=golden_base,
         ),
         progress=progress,
     )
+
+
+def _baseline(given: Path | gate.Baseline | None) -> gate.Baseline | None:
+    if isinstance(given, Path):
+        return gate.Baseline(report=report_files.read(given), name=str(given))
+    return given
 
 
 def write(document: report.Report, out: Path) -> None:
@@ -63,7 +69,7 @@ def write(document: report.Report, out: Path) -> None:
     Raises:
         PublishError: the folder cannot be made, or the disk is full.
     """
-    report.write_files(out, {"report.json": report.encode(document), "junit.xml": junit.render(document)})
+    report_files.write_files(out, {"report.json": report_files.encode(document), "junit.xml": junit.render(document)})
 
 
 def _backend(name: str | None) -> str:

@@ -6,18 +6,13 @@ baseline of the next run. Its version is `SCHEMA`.
 
 from __future__ import annotations
 
-import contextlib
 import enum
-import os
-import tempfile
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from memregress import errors
 from memregress.measures import Measures
 from memregress.model import IndexInfo, Verdict
 
@@ -85,6 +80,28 @@ class CauseReport(msgspec.Struct, frozen=True, kw_only=True):
 DOCS = "https://github.com/org/memregress/blob/main/docs/causes/{name}.md"
 
 
+class BaselineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run was compared with."""
+
+    name: str
+    """A file, or ``main@4e7d9a2``."""
+    kind: Literal["file", "exact", "ancestor"]
+    """Given as a file; made at the very commit the change starts from; made at its nearest ancestor that has one."""
+    counts: dict[str, int]
+    tested: int
+
+
+class GoldenChange(msgspec.Struct, frozen=True, kw_only=True):
+    """How the change altered the golden set itself: numbers of memories, and of expectations that became easier."""
+
+    added: int
+    removed: int
+    changed: int
+    loosened: int
+    samples: list[str]
+    """The first removals and loosenings, in words."""
+
+
 class GoldenReport(msgspec.Struct, frozen=True, kw_only=True):
     """The golden set that was replayed."""
 
@@ -128,7 +145,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """Why the gate says so, in one sentence."""
     fail_on: FailOn
-    baseline: str | None = None
+    baseline: BaselineReport | None = None
+    golden_change: GoldenChange | None = None
+    """None where the golden set was not compared with the base branch's, or is the same."""
     counts: dict[str, int]
     tested: int
     total: int
@@ -189,65 +208,6 @@ def schema() -> dict[str, Any]:
         "title": "memregress report",
         **document,
     }
-
-
-def read(path: Path) -> Report:
-    """Read a report, checking it against its schema.
-
-    Raises:
-        ConfigError: it cannot be read, or is no report of this version; says which field.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Report)
-    except OSError as error:
-        raise errors.ConfigError(
-            f"{path}: {error.strerror}", "Give the report.json that a replay wrote with --out."
-        ) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise errors.ConfigError(
-            f"{path} is no report of memregress: {error}", "Its schema is printed by `memregress schema`."
-        ) from error
-
-
-def encode(report: Report) -> bytes:
-    """Return `report.json`: readable, one line a value, and a newline at the end."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
-
-
-def encode_failure(failure: Failure) -> bytes:
-    """Return `failure.json`, which stands in for `report.json` where there is none."""
-    return msgspec.json.format(msgspec.json.encode(failure), indent=2) + b"\n"
-
-
-def write_files(folder: Path, files: dict[str, bytes]) -> None:
-    """Write files so that each is there whole or not at all.
-
-    Raises:
-        PublishError: the folder cannot be made or the disk is full; nothing half-written stays.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            _write(folder / name, data)
-    except OSError as error:
-        raise errors.PublishError(
-            f"the report could not be written to {folder}: {error.strerror}", "Free some space, or give another --out."
-        ) from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def broken(memories: Sequence[MemoryReport]) -> list[MemoryReport]:

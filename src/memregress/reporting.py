@@ -9,16 +9,16 @@ from datetime import datetime
 import numpy as np
 
 import memregress
-from memregress import measures
+from memregress import gate, measures
 from memregress.compare import Verdicts, Witness
-from memregress.diagnose import Finding, Findings, graph_island, index_incomplete, search_effort
+from memregress.diagnose import Finding, Findings
 from memregress.golden import GoldenSet
+from memregress.golden.diff import Difference
 from memregress.model import Verdict
 from memregress.report import (
     DOCS,
     CauseReport,
-    FailOn,
-    Gate,
+    GoldenChange,
     GoldenReport,
     MemoryReport,
     Observed,
@@ -29,20 +29,7 @@ from memregress.run import Run
 
 SNIPPETS = 200
 SNIPPET_LENGTH = 160
-LUCK = (graph_island.CAUSE.code, index_incomplete.CAUSE.code)
-MAX_INDEX_MISSES = 0.01
-"""Share of the tested memories that an approximate index may miss at the settings in force, where nothing else is
-set: healthy HNSW indexes miss up to about that many, and other ones in every build."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Terms:
-    """What the gate goes by."""
-
-    fail_on: FailOn
-    baseline: Report | None
-    baseline_name: str | None
-    max_index_misses: float | None
+GOLDEN_SAMPLES = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +48,7 @@ def build(
     run: Run,
     verdicts: Verdicts,
     findings: Findings,
-    terms: Terms,
+    terms: gate.Terms,
     origin: Origin,
     now: datetime,
 ) -> Report:
@@ -70,20 +57,21 @@ def build(
     counts = {verdict.value: len(verdicts.rows(verdict)) for verdict in Verdict}
     tested = len(golden) - counts[Verdict.UNTESTED.value]
     memories = _memories(golden, run, verdicts, findings, terms)
-    judgement = _judge(golden, memories, tested, terms, in_place=origin.in_place)
+    judgement = gate.judge(golden, memories, tested, terms, in_place=origin.in_place)
     return Report(
         memregress=memregress.__version__,
         created_at=now,
         gate=judgement.gate,
         reason=judgement.reason,
         fail_on=terms.fail_on,
-        baseline=terms.baseline_name,
+        baseline=None if terms.baseline is None else terms.baseline.summary(),
+        golden_change=terms.golden_change,
         counts=counts,
         tested=tested,
         total=len(golden),
         broken=len(verdicts.broken),
         new_broken=None if terms.baseline is None else sum(bool(memory.new) for memory in memories),
-        fixed=None if terms.baseline is None else len(_fixed(terms.baseline, memories)),
+        fixed=None if terms.baseline is None else len(gate.fixed(terms.baseline, memories)),
         memories=memories,
         causes=[_cause(finding) for finding in findings.findings],
         concerns=[_cause(finding) for finding in findings.concerns],
@@ -94,50 +82,6 @@ def build(
         golden=_golden(golden),
         target=_target(run, origin),
     )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Judgement:
-    gate: Gate
-    reason: str
-    notes: list[str]
-
-
-def _judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: Terms, *, in_place: bool) -> _Judgement:
-    if tested == 0:
-        return _Judgement(gate=Gate.ERROR, reason="nothing was tested", notes=[])
-    against = [memory for memory in memories if memory.verdict.broken]
-    notes = _baseline_notes(golden, terms)
-    if terms.fail_on is FailOn.REGRESSION and terms.baseline is not None:
-        against = [memory for memory in against if memory.new]
-    # An index that this run built itself misses by luck of the build; one that is in place is production's.
-    budgeted = {search_effort.CAUSE.code} if in_place else {search_effort.CAUSE.code, *LUCK}
-    misses = [memory for memory in against if memory.cause in budgeted]
-    budget = MAX_INDEX_MISSES if terms.max_index_misses is None else terms.max_index_misses
-    if misses and len(misses) <= budget * tested:
-        against = [memory for memory in against if memory.cause not in budgeted]
-        share = len(misses) / tested
-        notes.append(
-            f"{len(misses):,} of {tested:,} memories ({share:.2%}) are missed by the approximate index at the settings"
-            f" in force, within the budget of {budget:.2%} (max_index_misses)"
-        )
-    kind = "newly broken" if terms.fail_on is FailOn.REGRESSION and terms.baseline is not None else "broken"
-    if not against:
-        return _Judgement(
-            gate=Gate.PASSED, reason=f"no memory is {kind}" if not misses else "within the budget", notes=notes
-        )
-    reason = f"{len(against):,} of {tested:,} memories {'is' if len(against) == 1 else 'are'} {kind}"
-    if terms.fail_on is FailOn.NEVER:
-        return _Judgement(gate=Gate.PASSED, reason=f"{reason}, and --fail-on is never", notes=notes)
-    return _Judgement(gate=Gate.FAILED, reason=reason, notes=notes)
-
-
-def _baseline_notes(golden: GoldenSet, terms: Terms) -> list[str]:
-    if terms.fail_on is FailOn.REGRESSION and terms.baseline is None:
-        return ["there is no baseline, so every broken memory counts"]
-    if terms.baseline is not None and terms.baseline.golden.digest != golden.digest:
-        return ["the baseline was made with another golden set; memories are matched by id"]
-    return []
 
 
 def _notes(run: Run) -> list[str]:
@@ -155,9 +99,17 @@ def _notes(run: Run) -> list[str]:
     return notes
 
 
-def _fixed(baseline: Report, memories: list[MemoryReport]) -> list[str]:
-    now = {memory.id for memory in memories if memory.verdict.broken}
-    return [memory.id for memory in baseline.memories if memory.verdict.broken and memory.id not in now]
+def golden_change(difference: Difference) -> GoldenChange:
+    """Put the difference of two golden sets into a few numbers, and the first of what a reviewer has to see."""
+    removed = [f"{id_} is removed" for id_ in difference.memories.removed]
+    loosened = [f"{item.query or 'policy'}: {item.what}" for item in difference.loosened]
+    return GoldenChange(
+        added=len(difference.memories.added),
+        removed=len(removed),
+        changed=len(difference.memories.changed),
+        loosened=len(loosened),
+        samples=[*loosened, *removed][:GOLDEN_SAMPLES],
+    )
 
 
 def _cause(finding: Finding) -> CauseReport:
@@ -173,11 +125,13 @@ def _cause(finding: Finding) -> CauseReport:
     )
 
 
-def _memories(golden: GoldenSet, run: Run, verdicts: Verdicts, findings: Findings, terms: Terms) -> list[MemoryReport]:
+def _memories(
+    golden: GoldenSet, run: Run, verdicts: Verdicts, findings: Findings, terms: gate.Terms
+) -> list[MemoryReport]:
     """Every memory that is not ok, worst first; of untested ones only the number is told (`tested` and `total`)."""
     rows = verdicts.rows(*(verdict for verdict in Verdict if verdict.broken or verdict is Verdict.TOLERATED))
     rows = rows[np.lexsort((rows, verdicts.code[rows]))]
-    before = None if terms.baseline is None else {m.id for m in terms.baseline.memories if m.verdict.broken}
+    before = None if terms.baseline is None else terms.baseline.broken
     snippets = _snippets(golden, rows[:SNIPPETS].tolist())
     return [
         _memory(golden, run, verdicts, row, cause=findings.cause_of.get(row), before=before, snippet=snippets.get(row))

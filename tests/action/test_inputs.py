@@ -7,14 +7,16 @@ import subprocess
 import sys
 
 import cmarkgfm
+import msgspec
 import pytest
+import situations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memregress import errors, inputs
+from memregress import errors, inputs, report_files
 from memregress.github import commands
 from memregress.github.context import Context
-from memregress.render import markdown
+from memregress.render import gfm
 
 HOSTILE = [
     "@octocat #1 https://example.com",
@@ -96,7 +98,7 @@ def test_values_cannot_end_their_own_delimiter(tmp_path):
 
 def cells(text):
     """The cells of the second row of a table that holds a text, as GitHub parses it."""
-    page = cmarkgfm.github_flavored_markdown_to_html(f"| a | b |\n| --- | --- |\n| {markdown.code(text)} | end |\n")
+    page = cmarkgfm.github_flavored_markdown_to_html(f"| a | b |\n| --- | --- |\n| {gfm.code(text)} | end |\n")
     return re.findall(r"<td>(.*?)</td>", page, re.DOTALL)
 
 
@@ -142,3 +144,29 @@ def test_untrusted_code_is_refused(tmp_path):
     )
     assert done.returncode == 2
     assert "does not run on pull_request_target" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["report", "report.json"], ["golden", "validate", "no\n::error::such"]])
+def test_the_command_line_cannot_steer_a_runner(tmp_path, arguments):
+    """In a job the command line's own output is text to the runner, on both streams, and the silence ends."""
+    memory = msgspec.structs.replace(
+        situations.null_vector().memories[0], id="::error::x", snippet="##[add-mask]e", file="::error::y"
+    )
+    document = situations.document([memory], [situations.cause("::error::z", "n", 1, ["::error::w"], "::error::v")])
+    (tmp_path / "report.json").write_bytes(report_files.encode(document))
+    command = [sys.executable, "-m", "memregress", *arguments]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "GITHUB_ACTIONS": "true"}, capture_output=True, text=True, check=False
+    )
+    for stream in (done.stdout, done.stderr):
+        stopped = None
+        for line in stream.splitlines():
+            if line.startswith("::stop-commands::"):
+                stopped = line.removeprefix("::stop-commands::")
+            elif stopped and line == f"::{stopped}::":
+                stopped = None
+            elif not stopped:
+                assert "::" not in line
+                assert "##[" not in line
+        assert stopped is None
+    assert "::stop-commands::" in done.stdout + done.stderr

@@ -91,6 +91,8 @@ def test_every_page_is_linked(root, files):
         report.Report,
         report.MemoryReport,
         report.CauseReport,
+        report.BaselineReport,
+        report.GoldenChange,
         report.GoldenReport,
         report.TargetReport,
         report.Observed,

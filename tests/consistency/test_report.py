@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from memregress import replaying, report
+from memregress import replaying, report, report_files
 from memregress.testing import sets
 
 
@@ -34,4 +34,4 @@ def test_schema_accepts_real_reports(golden, tmp_path, config):
     document = json.loads(written)
     jsonschema.Draft202012Validator(report.schema()).validate(document)
     assert bool(document["memories"]) is bool(config)
-    assert report.encode(report.read(tmp_path / "out" / "report.json")) == written
+    assert report_files.encode(report_files.read(tmp_path / "out" / "report.json")) == written

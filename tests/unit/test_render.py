@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from memregress import report
+from memregress import report, report_files
 from memregress.measures import Measures
 from memregress.model import IndexInfo, Metric, Verdict
 from memregress.render import console, junit
@@ -109,17 +109,17 @@ def test_a_report_reads_back_as_it_was_written(tmp_path):
     """Encoding and reading a report loses nothing, and an unknown field of a later version is passed over."""
     shown = document([memory()])
     path = tmp_path / "report.json"
-    path.write_bytes(report.encode(shown))
-    assert report.read(path) == shown
-    later = msgspec.json.decode(report.encode(shown)) | {"later": 1}
+    path.write_bytes(report_files.encode(shown))
+    assert report_files.read(path) == shown
+    later = msgspec.json.decode(report_files.encode(shown)) | {"later": 1}
     path.write_bytes(msgspec.json.encode(later))
-    assert report.read(path) == shown
+    assert report_files.read(path) == shown
 
 
 @pytest.mark.parametrize("cut", [0, 1, 500])
 def test_a_damaged_report_is_the_users_error(tmp_path, cut):
     """What is no report is refused with the file's name."""
     path = tmp_path / "report.json"
-    path.write_bytes(report.encode(document([memory()]))[:cut])
+    path.write_bytes(report_files.encode(document([memory()]))[:cut])
     with pytest.raises(Exception, match=r"report\.json is no report"):
-        report.read(path)
+        report_files.read(path)

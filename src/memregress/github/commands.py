@@ -1,12 +1,14 @@
 """The runner's commands: lines of the log that it obeys, and files it reads values from.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands. Text from a golden set is a
-stranger's: it is escaped where it goes into a command, and never begins a line elsewhere.
+stranger's: it is escaped where it goes into a command, and `silenced` elsewhere.
 """
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -32,6 +34,20 @@ def group(title: str) -> str:
 def endgroup() -> str:
     """Return the command that ends it."""
     return "::endgroup::"
+
+
+@contextlib.contextmanager
+def silenced(say: Callable[[str], None]) -> Iterator[None]:
+    """Have the runner take the lines said within for text, whatever they begin with.
+
+    Indenting them would not do: it looks for commands after leading spaces, and for ``##[`` anywhere in a line.
+    """
+    token = secrets.token_hex(16)
+    say(f"::stop-commands::{token}")
+    try:
+        yield
+    finally:
+        say(f"::{token}::")
 
 
 def masks(url: str) -> list[str]:

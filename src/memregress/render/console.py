@@ -42,7 +42,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
 def _headline(report: Report) -> Text:
     text = Text()
     text.append(f"{MARK[report.gate]} {report.gate.upper()}", style=STYLE[report.gate])
-    text.append(f"  {report.reason}")
+    text.append(f"  {plain(report.reason)}")
     if report.fixed:
         text.append(f"; {report.fixed:,} fixed since the baseline")
     return text
@@ -50,8 +50,8 @@ def _headline(report: Report) -> Text:
 
 def _cause(cause: CauseReport, memories: list[MemoryReport]) -> RenderableType:
     title = Text()
-    title.append(f"{cause.code} {cause.name}", style="bold" if cause.count else "bold yellow")
-    title.append(f"  {cause.title}")
+    title.append(plain(f"{cause.code} {cause.name}"), style="bold" if cause.count else "bold yellow")
+    title.append(f"  {plain(cause.title)}")
     title.append(f"  {_count(cause.count, 'memory', 'memories')}" if cause.count else "  broke no memory", style="dim")
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
@@ -64,7 +64,7 @@ def _cause(cause: CauseReport, memories: list[MemoryReport]) -> RenderableType:
         table.add_row("seen", Text(plain(line)))
     if cause.sampled is not None:
         table.add_row("", Text(f"{cause.sampled:,} of them were looked at one by one", style="dim"))
-    table.add_row("remedy", Text(plain(cause.remedy), style="cyan"))
+    table.add_row("remedy", Text("\n".join(map(plain, cause.remedy.splitlines())), style="cyan"))
     table.add_row("more", Text(plain(cause.docs), style="dim"))
     return Group(title, Padding(table, (0, 0, 0, 2)))
 
@@ -73,7 +73,7 @@ def _memory(memory: MemoryReport) -> Text:
     text = Text(plain(memory.id), style="bold")
     rest = [f"user {plain(memory.user)}"] if memory.user is not None else []
     rest += [plain(memory.search)] if memory.search and memory.search != "readback" else []
-    rest += [memory.got.note] if memory.got.note else [_change(memory)]
+    rest += [plain(memory.got.note)] if memory.got.note else [_change(memory)]
     rest += [f"{plain(memory.file)}:{memory.line}"]
     text.append(f"  {' · '.join(part for part in rest if part)}", style="not bold")
     if memory.snippet:
@@ -97,7 +97,7 @@ def _facts(report: Report) -> Table:
     index = report.target.index
     counts = [f"{report.counts[verdict]:,} {verdict}" for verdict in Verdict if report.counts.get(verdict)]
     table.add_row("memories", f"{report.tested:,} of {report.total:,} tested: {', '.join(counts)}")
-    table.add_row("store", f"{index.server} ({report.target.instance}), {plain(index.location)}, {_index(report)}")
+    table.add_row("store", plain(f"{index.server} ({report.target.instance}), {index.location}, {_index(report)}"))
     table.add_row(
         "golden set",
         f"{plain(report.golden.name)}, {report.golden.memories:,} memories, {report.golden.queries:,} queries",
@@ -105,7 +105,8 @@ def _facts(report: Report) -> Table:
     if report.measures.queries:
         table.add_row("rankings", _measures(report))
     table.add_row(
-        "time", ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in report.timings.items() if seconds >= 0.05)
+        "time",
+        ", ".join(f"{plain(stage)} {seconds:.1f} s" for stage, seconds in report.timings.items() if seconds >= 0.05),
     )
     for note in report.notes:
         table.add_row("note", plain(note))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import re
+from collections.abc import Iterator, Mapping
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from memregress.report import CauseReport, Gate, MemoryReport, Report
 
+TOLD = 100
+"""Test cases of a cause that say all that is known of it; the others say where their memory stands."""
+TEXT = 4_000
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped (https://www.w3.org/TR/xml/#charsets)."""
 
@@ -22,7 +27,7 @@ def render(report: Report) -> bytes:
         for verdict, count in report.counts.items()
         if verdict in ("ok", "tolerated") and count
     ]
-    cases += [_failed(memory, causes.get(memory.cause or "")) for memory in report.memories if memory.verdict.broken]
+    cases += _broken(report.memories, causes)
     if report.gate is Gate.ERROR:
         cases.append(_case("gate", Error(report.reason, "error")))
     suite.add_testcases(cases)
@@ -38,11 +43,20 @@ def _passed(name: str) -> TestCase:
     return _case(name, None)
 
 
-def _failed(memory: MemoryReport, cause: CauseReport | None) -> TestCase:
+def _broken(memories: list[MemoryReport], causes: Mapping[str, CauseReport]) -> Iterator[TestCase]:
+    told: collections.Counter[str] = collections.Counter()
+    for memory in memories:
+        if memory.verdict.broken:
+            cause = causes.get(memory.cause or "")
+            told[memory.cause or ""] += 1
+            yield _failed(memory, cause, whole=told[memory.cause or ""] <= TOLD)
+
+
+def _failed(memory: MemoryReport, cause: CauseReport | None, *, whole: bool) -> TestCase:
     title = f"{memory.verdict}: {cause.title}" if cause else str(memory.verdict)
-    failure = Failure(_clean(title), memory.cause or memory.verdict.value)
-    lines = [f"{memory.file}:{memory.line}", *(cause.evidence if cause else []), cause.remedy if cause else ""]
-    failure.text = _clean("\n".join(lines))
+    failure = Failure(_clean(title), _clean(memory.cause or memory.verdict.value))
+    lines = [f"{memory.file}:{memory.line}", *([*cause.evidence, cause.remedy] if cause and whole else [])]
+    failure.text = _clean("\n".join(lines)[:TEXT])
     return _case(_clean(memory.id), failure, user=memory.user)
 
 

@@ -1,161 +1,228 @@
-"""The outcome as GitHub's Markdown, for the summary of a job.
-
-Whatever comes from a golden set stands in a code span of which it cannot get out, on one line, with control and
-bidirectional characters shown as escapes: it can neither ping anybody, nor load an image, nor break a table.
-"""
+"""One outcome as GitHub's Markdown, always in the same order: verdict, numbers, causes, how to reproduce it, facts."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-import unicodedata
-from dataclasses import dataclass
+import itertools
+from collections.abc import Sequence
 
+from memregress import catalogue
 from memregress.model import Verdict
-from memregress.render import terminal
-from memregress.report import CauseReport, Failure, Gate, MemoryReport, Outcome, Report
+from memregress.render import gfm
+from memregress.render.facts import Facts, Room
+from memregress.report import CauseReport, Failure, Gate, GoldenChange, MemoryReport, Outcome, Report
 
-LIMIT_BYTES = 1_000_000
-"""GitHub drops a summary of more than 1 MiB whole."""
-MEMORIES = 10
+SAMPLES = 5
+"""Memories shown of a systemic break: one problem, however many it hits."""
 LOG_LINES = 20
-ID_LENGTH, TEXT_LENGTH = 80, 60
-ICON = {Gate.PASSED: "✅", Gate.FAILED: "❌", Gate.ERROR: "⚠️"}
+HEAD = (
+    "| verdict | memory | user | text | search | expected | got |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
-    """What the text needs beside the outcome; `texts` says whether contents and users may be shown."""
-
-    reproduce: str
-    run_url: str
-    texts: bool
-    salt: str
+def render(outcome: Outcome, facts: Facts, room: Room) -> str:
+    """Return the whole text for one store."""
+    return "\n\n".join([f"### {headline(outcome, facts)}", body(outcome, facts, room), footer(outcome, facts)])
 
 
-def summary(outcome: Outcome, facts: Facts) -> str:
-    """Return the summary of a job, below GitHub's limit."""
-    text = _failure(outcome) if isinstance(outcome, Failure) else _report(outcome, facts)
-    if len(text.encode()) > LIMIT_BYTES:
-        text = f"{text.encode()[:LIMIT_BYTES].decode(errors='ignore')}\n\n…cut; the rest is in report.json.\n"
-    return text
+def headline(outcome: Outcome, facts: Facts) -> str:
+    """Return the verdict in one line of our own words."""
+    return f"{icon(outcome)} memregress: {_headline(outcome, facts)}"
 
 
-def code(text: str, limit: int = TEXT_LENGTH) -> str:
-    """Return a stranger's text as one inert code span that fits a table's cell.
-
-    The fence is one backtick longer than any run within (CommonMark 6.1); a pipe needs a backslash even there.
-    """
-    plain = terminal.plain(unicodedata.normalize("NFC", text), limit=limit)
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    fence = "`" * (longest + 1)
-    padded = f" {plain} " if longest or plain.startswith(" ") or not plain.strip() else plain
-    return f"{fence}{padded}{fence}".replace("|", "\\|")
+def icon(outcome: Outcome) -> str:
+    """Return the verdict as a sign; yellow is passed with something to look at."""
+    if isinstance(outcome, Failure) or outcome.gate is Gate.ERROR:
+        return "⚠️"
+    if outcome.gate is Gate.FAILED:
+        return "❌"
+    return "🟡" if outcome.broken or outcome.counts.get(Verdict.TOLERATED) or loosened(outcome) else "✅"
 
 
-def _report(report: Report, facts: Facts) -> str:
-    parts = [f"### {ICON[report.gate]} memregress: {_headline(report)}\n", _counts(report)]
-    parts += [_cause(cause, report, facts) for cause in report.causes + report.concerns]
-    if report.broken:
-        parts.append(f"#### Reproduce locally\n\n```bash\n{_block(facts.reproduce)}\n```\n")
-    parts.append(_facts(report, facts))
-    return "\n".join(parts)
+def loosened(outcome: Outcome) -> bool:
+    """Whether the change asks less of the golden set than before."""
+    change = outcome.golden_change if isinstance(outcome, Report) else None
+    return change is not None and bool(change.removed or change.loosened)
 
 
-def _headline(report: Report) -> str:
+def _headline(outcome: Outcome, facts: Facts) -> str:
+    if isinstance(outcome, Failure) or outcome.gate is Gate.ERROR:
+        return "nothing was tested, so this is no pass"
+    return _broken(outcome, facts) if outcome.broken else _intact(outcome)
+
+
+def _intact(report: Report) -> str:
+    if moved := report.counts.get(Verdict.TOLERATED, 0):
+        return f"passed, {_memories(moved)} moved within tolerance"
+    first = "" if report.baseline else " (no baseline yet)"
+    return f"all {report.tested:,} memories tested are still found{first}"
+
+
+def _broken(report: Report, facts: Facts) -> str:
+    all_, tested, new = report.broken, f"{report.tested:,}", report.new_broken
+    if report.gate is Gate.PASSED:
+        blame = f"nothing newly broken, {_memories(all_)} broken before" if new == 0 else f"{_memories(all_)} broken"
+        return f"passed, with {blame} (of {tested})"
+    if len(report.causes) == 1 and all_ > SAMPLES * 2:
+        return f"one problem breaks {all_:,} of {tested} memories"
+    if new:
+        return f"{new:,} of {tested} memories {_are(new)} broken by {facts.subject}"
+    return f"{all_:,} of {tested} memories {_are(all_)} broken"
+
+
+def body(outcome: Outcome, facts: Facts, room: Room) -> str:
+    """Return what stands below the verdict."""
+    parts = _failure(outcome) if isinstance(outcome, Failure) else _report(outcome, facts, room)
+    return "\n\n".join(part for part in parts if part)
+
+
+def footer(outcome: Outcome, facts: Facts) -> str:
+    """Return the small print: the gate, the run, where the rest is."""
+    gate = "gate: error" if isinstance(outcome, Failure) else f"fail-on: {outcome.fail_on}, gate: {outcome.gate}"
+    links = [f'<a href="{facts.run_url}">run</a>', f'<a href="{facts.run_url}#artifacts">report and JUnit</a>']
+    words = [gate, *(links if facts.run_url else []), facts.tested]
+    return f"<sub>{' · '.join(word for word in words if word)}</sub>"
+
+
+def _report(report: Report, facts: Facts, room: Room) -> list[str]:
+    causes = [*report.causes, *report.concerns][: room.causes]
+    share = max(1, room.memories // max(1, len(report.causes))) if room.memories else 0
+    parts = [_lead(report, facts), _counts(report), _golden_change(report.golden_change)]
+    parts += [_cause(cause, report, facts, share) for cause in causes]
+    if left := len(report.causes) + len(report.concerns) - len(causes):
+        parts.append(f"…and {left:,} more causes, in `report.json`.")
+    if report.broken and facts.reproduce:
+        parts.append(f"#### Reproduce locally\n\n{gfm.block([facts.reproduce], 'bash')}")
+    if room.details:
+        parts.append(_facts(report, facts))
+    return parts
+
+
+def _lead(report: Report, facts: Facts) -> str:
     if report.gate is Gate.ERROR:
-        return f"nothing was tested, so this is no pass ({report.reason})"
-    if not report.broken:
-        return f"all {report.tested:,} memories tested are still found"
-    if len(report.causes) == 1 and report.broken > MEMORIES:
-        return f"one problem breaks {report.broken:,} of {report.tested:,} memories"
-    return f"{report.broken:,} of {report.tested:,} memories {'is' if report.broken == 1 else 'are'} broken"
+        return f"**0 of {report.total:,}** memories were tested. A required check is not green without evidence."
+    known = report.baseline
+    if known is None:
+        absent = f"there is no baseline, so it cannot be told whether {facts.subject} did it"
+        return f"Judged absolutely: {absent}." if report.broken else "Judged absolutely: there is no baseline."
+    where = gfm.code(known.name)
+    nearest = " (the nearest ancestor with a report)" if known.kind == "ancestor" else ""
+    new, fixed = report.new_broken or 0, report.fixed or 0
+    words = [f"{_memories(new)} {'was' if new == 1 else 'were'} intact"] if new else []
+    words += [f"{_memories(report.broken - new)} {_were(report.broken - new)} broken already"] if report.broken else []
+    words += [f"{_memories(fixed)} {_are(fixed)} fixed now"] if fixed else []
+    return f"On {where}{nearest}: {', '.join(words) or 'no difference'}."
 
 
 def _counts(report: Report) -> str:
-    rows = [f"| {verdict} | {report.counts[verdict]:,} |" for verdict in Verdict if report.counts.get(verdict)]
-    compared = ""
-    if report.new_broken is not None:
-        compared = f"\n{report.new_broken:,} newly broken and {report.fixed or 0:,} fixed since the baseline.\n"
-    return "\n".join(["| verdict | memories |", "| --- | ---: |", *rows, compared])
+    known = report.baseline
+    shown = [verdict for verdict in Verdict if report.counts.get(verdict) or (known and known.counts.get(verdict))]
+    if known is None:
+        rows = [f"| {verdict} | {report.counts[verdict]:,} |" for verdict in shown]
+        return "\n".join(["| verdict | memories |", "| --- | ---: |", *rows])
+    rows = [_compared(verdict, report.counts.get(verdict, 0), known.counts.get(verdict, 0)) for verdict in shown]
+    return "\n".join(["| verdict | now | before | change |", "| --- | ---: | ---: | ---: |", *rows])
 
 
-def _cause(cause: CauseReport, report: Report, facts: Facts) -> str:
+def _compared(verdict: Verdict, now: int, before: int) -> str:
+    change = f"**{now - before:+,}**" if now != before and verdict is not Verdict.OK else f"{now - before:+,}"
+    return f"| {verdict} | {now:,} | {before:,} | {change if now != before else ''} |"
+
+
+def _golden_change(change: GoldenChange | None) -> str:
+    if change is None:
+        return ""
+    numbers = {"added": change.added, "removed": change.removed, "changed": change.changed}
+    words = [f"{_memories(number)} {name}" for name, number in numbers.items() if number]
+    words += [f"**{change.loosened:,} expectations loosened**"] if change.loosened else []
+    lines = [f"#### The golden set itself is changed: {', '.join(words) or 'its manifest'}"]
+    lines += [f"- {gfm.code(text, 200)}" for text in change.samples]
+    if (more := change.loosened + change.removed - len(change.samples)) > 0:
+        lines.append(f"- …and {more:,} more (`memregress golden diff`)")
+    return "\n".join([lines[0], "", *lines[1:]]).rstrip()
+
+
+def _cause(cause: CauseReport, report: Report, facts: Facts, share: int) -> str:
     count = f"{cause.count:,} of {report.broken:,} broken memories" if cause.count else "broke no memory yet"
-    lines = [f"#### [{cause.code} {cause.name}]({cause.docs}): {cause.title}\n", f"{count}.\n"]
-    lines += [f"- {code(text, 300)}" for text in cause.evidence]
-    lines += ["\n**What to do**\n", f"```sql\n{_block(cause.remedy)}\n```\n"]
-    members = [memory for memory in report.memories if memory.cause == cause.code]
-    if members:
-        lines.append(_memories(members, facts))
+    lines = [f"#### {_title(cause)}", "", f"Explains {count}." if cause.count else f"It {count}.", ""]
+    lines += [f"- {gfm.code(text, 300)}" for text in cause.evidence[:10]]
+    lines += ["", "**What to do**", "", gfm.block(cause.remedy.splitlines(), "sql")]
+    if share:
+        most = min(share, SAMPLES) if cause.count > SAMPLES * 2 else share
+        members = (memory for memory in report.memories if memory.cause == cause.code)
+        lines += _table(list(itertools.islice(members, most)), cause.count, facts)
     return "\n".join(lines)
 
 
-def _memories(members: list[MemoryReport], facts: Facts) -> str:
-    head = [
-        "| verdict | memory | user | text | search | expected | got |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    rows = [_row(memory, facts) for memory in members[:MEMORIES]]
-    more = len(members) - MEMORIES
-    return "\n".join([*head, *rows, f"\n…and {more:,} more in report.json.\n" if more > 0 else ""])
+def _title(cause: CauseReport) -> str:
+    """The code, as a link to its page; the title is the catalogue's, for a report may be a stranger's."""
+    known = catalogue.find(cause.code)
+    if known is None:
+        return f"{gfm.code(cause.code)} {gfm.code(cause.name)}"
+    return f"[{known.code} {known.name}]({known.docs}): {known.title}"
+
+
+def _table(members: Sequence[MemoryReport], count: int, facts: Facts) -> list[str]:
+    more = count - len(members)
+    rest = ["", f"…and {more:,} more, in `report.json`."] if more > 0 else []
+    return ["", *HEAD, *(_row(memory, facts) for memory in members), *rest] if members else []
 
 
 def _row(memory: MemoryReport, facts: Facts) -> str:
-    user = "" if memory.user is None else code(memory.user if facts.texts else _pseudonym(memory.user, facts))
-    text = "" if memory.snippet is None else _text(memory.snippet, facts)
-    sides = [_side(memory.expected.rank, memory.expected.similarity, None)]
-    sides.append(_side(memory.got.rank, memory.got.similarity, memory.got.note))
-    search = code(memory.search) if memory.search else ""
-    return f"| {' | '.join([memory.verdict, code(memory.id, ID_LENGTH), user, text, search, *sides])} |"
-
-
-def _text(text: str, facts: Facts) -> str:
-    """The beginning of a content, or where it is not for everybody, what tells it from others."""
-    if facts.texts:
-        return code(text)
-    return code(f"sha256 {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]}, {len(text)} characters")
-
-
-def _pseudonym(user: str, facts: Facts) -> str:
-    return "user " + hashlib.sha256(f"{facts.salt}\0{user}".encode(errors="replace")).hexdigest()[:8]
+    user = text = ""
+    if memory.user is not None:
+        user = gfm.code(memory.user) if facts.texts else gfm.pseudonym(memory.user, facts.salt)
+    if memory.snippet is not None:
+        text = gfm.code(memory.snippet) if facts.texts else gfm.hashed(memory.snippet)
+    expected = _side(memory.expected.rank, memory.expected.similarity, None)
+    got = _side(memory.got.rank, memory.got.similarity, memory.got.note)
+    search = gfm.code(memory.search) if memory.search else ""
+    return f"| {' | '.join([memory.verdict, gfm.code(memory.id, 80), user, text, search, expected, got])} |"
 
 
 def _side(rank: int | None, similarity: float | None, note: str | None) -> str:
-    parts = [f"rank {rank}" if rank else "", f"{similarity:.4f}" if similarity is not None else "", note or ""]
-    return ", ".join(part for part in parts if part)
+    parts = [f"rank {rank}" if rank else "", f"{similarity:.4f}" if similarity is not None else ""]
+    return ", ".join(part for part in [*parts, gfm.code(note) if note else ""] if part)
 
 
 def _facts(report: Report, facts: Facts) -> str:
     index, golden = report.target.index, report.golden
+    stages = ", ".join(f"{gfm.code(stage)} {seconds:.1f} s" for stage, seconds in list(report.timings.items())[:12])
     lines = [
-        f"golden set {code(golden.name)}, {golden.memories:,} memories, {golden.queries:,} queries",
-        f"store {code(index.server)}, {code(report.target.instance)}, index {code(index.kind)}",
-        *(code(note, 300) for note in report.notes),
+        f"golden set {gfm.code(golden.name)}, {golden.memories:,} memories, {golden.queries:,} queries",
+        f"store {gfm.code(index.server)}, {gfm.code(report.target.instance)}, index {gfm.code(index.kind)}",
+        f"{stages}",
+        *(gfm.code(note, 300) for note in report.notes[:10]),
     ]
     if not facts.texts:
         lines.append("texts and users are withheld, since this repository is public (input `snippets`)")
-    body = "\n".join(f"- {line}" for line in lines)
-    return f"<details><summary>Run facts</summary>\n\n{body}\n\n</details>\n"
+    return gfm.fold("Run facts", "\n".join(f"- {line}" for line in lines if line))
 
 
-def _failure(failure: Failure) -> str:
+def _failure(failure: Failure) -> list[str]:
     parts = [
-        "### ⚠️ memregress: nothing was tested, so this is no pass\n",
-        f"{code(failure.message, 500)}\n",
-        f"**What to do:** {code(failure.remedy, 500)}\n" if failure.remedy else "",
+        gfm.code(failure.message, 500),
+        f"**What to do:** {gfm.code(failure.remedy, 500)}" if failure.remedy else "",
+        "\n".join(_problem(item.file, item.line, item.field, item.what) for item in failure.problems[:LOG_LINES]),
     ]
-    places = [f"{item.file}:{item.line}" if item.line else item.file for item in failure.problems[:LOG_LINES]]
-    for place, item in zip(places, failure.problems, strict=False):
-        parts.append(f"- {code(place)} {code(f'{item.field or chr(45)}: {item.what}', 300)}")
     if failure.log:
-        lines = "\n".join(_block(line) for line in failure.log[-LOG_LINES:])
-        parts.append(
-            f"\n<details open><summary>Last lines of the store's log</summary>\n\n```text\n{lines}\n```\n\n</details>\n"
-        )
-    return "\n".join(parts)
+        log = gfm.block(failure.log[-LOG_LINES:], "text", 4_000)
+        parts.append(gfm.fold("Last lines of the store's log", log, opened=True))
+    parts.append("The change was not judged.")
+    return parts
 
 
-def _block(text: str) -> str:
-    """A line for a fenced block: without a line's end, and with no run of backticks that could end the block."""
-    return re.sub("`{3,}", lambda run: "ˋ" * len(run.group()), terminal.plain(text))
+def _problem(file: str, line: int | None, field: str | None, what: str) -> str:
+    return f"- {gfm.code(f'{file}:{line}' if line else file)} {gfm.code(f'{field or chr(45)}: {what}', 300)}"
+
+
+def _memories(count: int) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"

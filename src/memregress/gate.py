@@ -1,0 +1,95 @@
+"""The gate: what turns broken memories into pass or fail. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memregress.diagnose import graph_island, index_incomplete, search_effort
+from memregress.golden import GoldenSet
+from memregress.report import BaselineReport, FailOn, Gate, GoldenChange, MemoryReport, Report
+
+LUCK = (graph_island.CAUSE.code, index_incomplete.CAUSE.code)
+MAX_INDEX_MISSES = 0.01
+"""Share of the tested memories that an approximate index may miss at the settings in force, where nothing else is
+set: healthy HNSW indexes miss up to about that many, and other ones in every build."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Baseline:
+    """The report of the base branch, and where it came from."""
+
+    report: Report
+    name: str
+    kind: Literal["file", "exact", "ancestor"] = "file"
+
+    @property
+    def broken(self) -> set[str]:
+        """The ids of its broken memories."""
+        return {memory.id for memory in self.report.memories if memory.verdict.broken}
+
+    def summary(self) -> BaselineReport:
+        """What of it goes into the report."""
+        return BaselineReport(name=self.name, kind=self.kind, counts=self.report.counts, tested=self.report.tested)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """What the gate goes by."""
+
+    fail_on: FailOn
+    baseline: Baseline | None
+    golden_change: GoldenChange | None
+    max_index_misses: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """What the gate says, why in one sentence, and what else has to be known."""
+
+    gate: Gate
+    reason: str
+    notes: list[str]
+
+
+def judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: Terms, *, in_place: bool) -> Judgement:
+    """Judge a run; where nothing was tested, nothing passes."""
+    if tested == 0:
+        return Judgement(gate=Gate.ERROR, reason="nothing was tested", notes=[])
+    against = [memory for memory in memories if memory.verdict.broken]
+    notes = _baseline_notes(golden, terms)
+    if terms.fail_on is FailOn.REGRESSION and terms.baseline is not None:
+        against = [memory for memory in against if memory.new]
+    # An index that this run built itself misses by luck of the build; one that is in place is production's.
+    budgeted = {search_effort.CAUSE.code} if in_place else {search_effort.CAUSE.code, *LUCK}
+    misses = [memory for memory in against if memory.cause in budgeted]
+    budget = MAX_INDEX_MISSES if terms.max_index_misses is None else terms.max_index_misses
+    if misses and len(misses) <= budget * tested:
+        against = [memory for memory in against if memory.cause not in budgeted]
+        share = len(misses) / tested
+        notes.append(
+            f"{len(misses):,} of {tested:,} memories ({share:.2%}) are missed by the approximate index at the settings"
+            f" in force, within the budget of {budget:.2%} (max_index_misses)"
+        )
+    kind = "newly broken" if terms.fail_on is FailOn.REGRESSION and terms.baseline is not None else "broken"
+    if not against:
+        return Judgement(
+            gate=Gate.PASSED, reason=f"no memory is {kind}" if not misses else "within the budget", notes=notes
+        )
+    reason = f"{len(against):,} of {tested:,} memories {'is' if len(against) == 1 else 'are'} {kind}"
+    if terms.fail_on is FailOn.NEVER:
+        return Judgement(gate=Gate.PASSED, reason=f"{reason}, and --fail-on is never", notes=notes)
+    return Judgement(gate=Gate.FAILED, reason=reason, notes=notes)
+
+
+def _baseline_notes(golden: GoldenSet, terms: Terms) -> list[str]:
+    if terms.fail_on is FailOn.REGRESSION and terms.baseline is None:
+        return ["there is no baseline, so every broken memory counts"]
+    if terms.baseline is not None and terms.baseline.report.golden.digest != golden.digest:
+        return ["the baseline was made with another golden set; memories are matched by id"]
+    return []
+
+
+def fixed(baseline: Baseline, memories: list[MemoryReport]) -> set[str]:
+    """The ids of memories that only the baseline has broken."""
+    return baseline.broken - {memory.id for memory in memories if memory.verdict.broken}
