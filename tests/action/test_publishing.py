@@ -268,7 +268,7 @@ def test_a_fork_is_published_by_a_trusted_workflow(tmp_path, github):
     opened(github, 9)
     legs(tmp_path, pgvector=situations.null_vector())
     done = run(PUBLISH, tmp_path, github, name="workflow_run", event=triggered(), legs="pgvector")
-    assert done.code == 1
+    assert (done.code, done.outputs["verdict"]) == (0, "failed")
     assert (github.bodies(7), github.bodies(8)) == ([], [])
     (body,) = github.bodies(9)
     assert (Marker.read(body).run, Marker.read(body).attempt) == (17_733, 2)
@@ -281,6 +281,6 @@ def test_a_fork_without_a_pull_request(tmp_path, github):
     opened(github, 7, sha="0" * 40)
     legs(tmp_path, pgvector=situations.null_vector())
     done = run(PUBLISH, tmp_path, github, name="workflow_run", event=triggered(), legs="pgvector")
-    assert done.code == 1
+    assert done.outputs["verdict"] == "failed"
     assert github.comments == []
     assert "no open pull request" in done.log
