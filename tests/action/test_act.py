@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import github_standin as standin
 import pytest
 
+from memregress.github.commenting import Marker
 from memregress.golden import open as open_golden
 from memregress.testing import sets
 
@@ -46,25 +48,25 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - uses: org/memregress-action@v1
-        with: {backend: pgvector, golden: golden, config: broken.toml}
+        with: {backend: pgvector, golden: golden, config: broken.toml, key: broken}
   systemic:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
       - uses: org/memregress-action@v1
-        with: {backend: faiss, golden: golden, config: systemic.toml}
+        with: {backend: faiss, golden: golden, config: systemic.toml, key: systemic}
   dead:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
       - uses: org/memregress-action@v1
-        with: {backend: pgvector, golden: golden, image: "debian:trixie-slim"}
+        with: {backend: pgvector, golden: golden, image: "debian:trixie-slim", key: dead}
   invalid:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
       - uses: org/memregress-action@v1
-        with: {backend: faiss, golden: invalid}
+        with: {backend: faiss, golden: invalid, key: invalid}
   misspelt:
     runs-on: ubuntu-latest
     steps:
@@ -112,7 +114,7 @@ def repository(tmp_path_factory, image):
     return folder
 
 
-def act(repository, event, *, private, jobs=()):
+def act(repository, event, github, *, private, jobs=()):
     """Run the workflow for an event, and return what each job printed, one object a line."""
     (repository.parent / "event.json").write_text(
         json.dumps(
@@ -128,6 +130,8 @@ def act(repository, event, *, private, jobs=()):
         "--pull=false", "--no-cache-server", "-P", f"ubuntu-latest={RUNNER}",
         "--env", "TESTCONTAINERS_RYUK_DISABLED=true", "--env", "DOCKER_HOST=unix:///var/run/docker.sock",
         "--env", "TESTCONTAINERS_CONNECTION_MODE=gateway_ip",
+        "--env", "GITHUB_REPOSITORY=org/app", "--env", f"GITHUB_API_URL={github.url}",
+        "--env", f"GITHUB_GRAPHQL_URL={github.graphql_url}", "-s", f"GITHUB_TOKEN={standin.WRITES}",
         "--local-repository", f"org/memregress-action@v1={ROOT}",
         *(word for job in jobs for word in ("--job", job)),
     ]  # fmt: skip
@@ -156,9 +160,30 @@ class Job:
 
 
 @pytest.fixture(scope="module")
-def pull_request(repository):
+def github():
+    """A stand-in for GitHub, which the action reaches in the network of the job."""
+    with standin.running() as running:
+        yield running
+        assert running.violations == []
+
+
+@pytest.fixture(scope="module")
+def pull_request(repository, github):
     """Every job, for a pull request to a public repository."""
-    return act(repository, "pull_request", private=False)
+    return act(repository, "pull_request", github, private=False)
+
+
+def test_comments(pull_request, github):
+    """Each red job has written its own comment, with the cause; the green ones none; the outputs say where."""
+    bodies = {Marker.read(body).key: body for body in github.bodies(412)}
+    assert sorted(bodies) == ["broken", "dead", "invalid", "systemic"]
+    assert f"`{LOST}`" in bodies["broken"]
+    assert "MR201 null-vector" in bodies["broken"]
+    assert "one problem breaks 300 of 300 memories" in bodies["systemic"]
+    for key in ("dead", "invalid"):
+        assert "nothing was tested, so this is no pass" in bodies[key]
+    assert "Order 123 is on its way" not in "".join(bodies.values())
+    assert "comment-url=https://github.com/org/app/pull/412#issuecomment-" in pull_request["broken"].text
 
 
 def test_the_image_is_small(image):
@@ -231,17 +256,17 @@ def test_nothing_tested_is_no_pass(pull_request, job, says):
     assert "Traceback" not in done.text
 
 
-def test_private_repositories_see_texts(repository):
+def test_private_repositories_see_texts(repository, github):
     """In a private repository the summary shows the beginning of the text and the user."""
-    text = act(repository, "pull_request", private=True, jobs=["broken"])["broken"].text
+    text = act(repository, "pull_request", github, private=True, jobs=["broken"])["broken"].text
     assert "Order 123 is on its way" in text
     assert "u_0003" in text
 
 
 @pytest.mark.parametrize("event", ["merge_group", "workflow_dispatch"])
-def test_other_events(repository, event):
+def test_other_events(repository, github, event):
     """A merge queue and a manual run get a verdict too."""
-    assert act(repository, event, private=False, jobs=["started"])["started"].result == "success"
+    assert act(repository, event, github, private=False, jobs=["started"])["started"].result == "success"
 
 
 def test_nothing_is_left(pull_request):
