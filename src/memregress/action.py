@@ -29,6 +29,8 @@ from memregress.render import terminal
 from memregress.report import Failure, Gate, Outcome, Report
 
 INTERRUPTED = 130
+PATIENCE = 20.0
+"""Seconds that a service container without a health check may take until it answers."""
 CODES = {Gate.PASSED: 0, Gate.FAILED: 1, Gate.ERROR: 3}
 
 
@@ -97,6 +99,7 @@ def _replay(given: Inputs, context: Context) -> Report:
             progress=_Log(),
             backend=given.backend,
             url=given.url or None,
+            patience=PATIENCE,
             image=given.image or None,
             fail_on=given.fail_on,
             baseline=_baseline(given, context),

@@ -16,6 +16,7 @@ def replay(
     progress: Listener,
     backend: str | None = None,
     url: str | None = None,
+    patience: float = 0.0,
     image: str | None = None,
     embedded: bool = False,
     space: str | None = None,
@@ -40,7 +41,11 @@ def replay(
         pipeline.Request(
             golden=golden,
             target=instances.choose(
-                entry, url=url, image=image or (None if url or embedded else file.settings.image), embedded=embedded
+                entry,
+                url=url,
+                image=image or (None if url or embedded else file.settings.image),
+                embedded=embedded,
+                patience=patience,
             ),
             options=file.options(entry.name, entry.load().Options),
             settings=file.settings,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -19,6 +20,8 @@ from memregress.backends import registry
 
 Kind = Literal["external", "container", "embedded"]
 
+PAUSE = 0.2
+"""Seconds between two questions whether a server is ready."""
 DEADLINE = 120.0
 """Seconds a store may take from its start to its first answer; pulling an image is not counted."""
 
@@ -33,13 +36,20 @@ class Target:
     """Of an external instance; it may hold a password."""
     image: str = ""
     """Of a container."""
+    patience: float = 0.0
+    """Seconds that an external store may take until it answers; a service container may still be starting."""
 
     def __str__(self) -> str:
         return f"container {self.image}" if self.kind == "container" else self.kind
 
 
 def choose(
-    entry: registry.Entry, *, url: str | None = None, image: str | None = None, embedded: bool = False
+    entry: registry.Entry,
+    *,
+    url: str | None = None,
+    image: str | None = None,
+    embedded: bool = False,
+    patience: float = 0.0,
 ) -> Target:
     """Decide where the store comes from: as asked, else a container if Docker answers, else embedded.
 
@@ -53,7 +63,7 @@ def choose(
             f"{' and '.join(asked)} are given; an instance comes from one place", f"Keep one of {', '.join(asked)}."
         )
     if url:
-        return Target(backend=entry, kind="external", url=url)
+        return Target(backend=entry, kind="external", url=url, patience=patience)
     if image:
         _check_container(entry, image)
         return Target(backend=entry, kind="container", image=image)
@@ -105,6 +115,13 @@ def _installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
+def _await(target: Target) -> None:
+    """Give the server time to answer; if it does not, connecting to it says why."""
+    until = time.monotonic() + target.patience
+    while target.backend.server and time.monotonic() < until and target.backend.load_server().trouble(target.url):
+        time.sleep(PAUSE)
+
+
 @contextlib.contextmanager
 def open(target: Target, *, deadline: float = DEADLINE) -> Iterator[str]:  # noqa: A001  qualified: instances.open
     """Start the store, yield the URL that reaches it, and leave nothing of it behind.
@@ -114,6 +131,7 @@ def open(target: Target, *, deadline: float = DEADLINE) -> Iterator[str]:  # noq
     """
     entry = target.backend
     if target.kind == "external":
+        _await(target)
         yield target.url
     elif entry.in_process:
         yield ""
