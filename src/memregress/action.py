@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
 import signal
 import time
 from collections.abc import Mapping
@@ -172,7 +171,7 @@ def _tell(outcome: Outcome, code: int, given: Inputs, context: Context, *, start
     for line in annotating.lines(outcome, given.golden):
         say(line)
     stores = [Leg(name=given.name or "store", outcome=outcome)]
-    told = publishing.facts(context, given.snippets, reproduce=_reproduce(outcome, given))
+    told = publishing.facts(context, given.snippets, golden=given.golden, options=_options(given))
     try:
         _write_files(outcome, given)
         publishing.summary(stores, context, told)
@@ -204,15 +203,9 @@ def _write_files(outcome: Outcome, given: Inputs) -> None:
         report_files.write_files(given.folder, {"failure.json": report_files.encode_failure(outcome)})
 
 
-def _reproduce(outcome: Outcome, given: Inputs) -> str:
-    words = ["pipx", "run", "--spec", f"memregress[all]=={memregress.__version__}"]
-    words += ["memregress", "replay", given.golden, "--backend", given.backend]
-    words += ["--image", given.image] if given.image else []
-    words += ["--config", given.config] if given.config else []
-    if isinstance(outcome, Report):
-        broken = report.broken(outcome.memories)
-        words += [word for memory in broken[:1] for word in ("--only", memory.id)]
-    return shlex.join(words)
+def _options(given: Inputs) -> list[str]:
+    image = ["--image", given.image] if given.image else []
+    return [*image, *(["--config", given.config] if given.config else [])]
 
 
 def _outputs(outcome: Outcome, given: Inputs, *, started: float) -> dict[str, object]:

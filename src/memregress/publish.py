@@ -37,7 +37,7 @@ def main(environ: Mapping[str, str]) -> int:
 def _tell(stores: list[legs.Leg], given: Inputs, context: Context) -> int:
     gate = legs.gate(stores)
     code = 0 if context.triggered_by else CODES[gate]
-    told = publishing.facts(context, given.snippets)
+    told = publishing.facts(context, given.snippets, golden=given.golden)
     headline = several.headline(stores, told)
     say(commands.annotation("notice" if gate is Gate.PASSED else "error", headline, title=f"memregress {gate}"))
     try:

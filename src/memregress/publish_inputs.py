@@ -21,6 +21,7 @@ class Inputs:
     """The names of the legs that are expected."""
     reports: str = "memregress-reports"
     prefix: str = "memregress-"
+    golden: str = ""
     comment: Any = "auto"
     snippets: str = "auto"
     key: str = "default"

@@ -192,6 +192,16 @@ def test_a_golden_set_that_the_change_loosens(tmp_path, github, golden):
     assert Marker.read(body).state == "warn"
 
 
+def test_an_empty_golden_set_is_no_pass(tmp_path, github):
+    """Where there is nothing to test, the check is red, and says so."""
+    empty = sets.make(tmp_path / "empty", memories=1, users=1, dimensions=8, queries=0).path
+    (empty / "memories.jsonl").write_bytes(b"")
+    done = replay(tmp_path, github, empty)
+    assert done.code in (2, 3)
+    assert done.outputs["verdict"] == "error"
+    assert "so this is no pass" in done.summary
+
+
 # the action `publish`
 
 

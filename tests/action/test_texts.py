@@ -58,7 +58,10 @@ def page(text):
 @pytest.mark.parametrize(
     ("name", "says"),
     {
-        "green": ["✅ memregress: all 12,431 memories tested are still found", "no difference"],
+        "green": [
+            "✅ memregress: all 12,431 memories tested are still found",
+            "Nothing broke or was fixed, compared with `main@4e7d9a2`",
+        ],
         "one-broken": [
             "❌ memregress: 1 of 12,431 memories is broken by this pull request",
             "[MR201 null-vector](https://github.com/org/memregress/blob/main/docs/causes/null-vector.md)",
@@ -66,7 +69,7 @@ def page(text):
             "--only mem_8f3a21",
             "`Allergic to penicillin: tell every doctor`",
             "merge of 9c1f0be into main@4e7d9a2",
-            "`main@4e7d9a2`: 1 memory was intact",
+            "It was intact on `main@4e7d9a2`.",
         ],
         "systemic": ["❌ memregress: one problem breaks 11,902 of 12,431 memories", "…and 11,897 more", "**+11,902**"],
         "no-store": ["⚠️ memregress: nothing was tested, so this is no pass", "exit code 137", "Killed"],
@@ -166,7 +169,7 @@ def everywhere(text, *, texts=True):
         situations.no_store(), message=text, remedy=text, log=[text, text], kind=text, backend=text,
         problems=[report.Problem(file=text, line=1, field=text, what=text)],
     )  # fmt: skip
-    told = facts.Facts(texts=texts, salt="s", reproduce=f"memregress replay {text}", run_url="https://github.com/run")
+    told = facts.Facts(texts=texts, salt="s", golden=text, options=[text], run_url="https://github.com/run")
     return document, failure, told
 
 

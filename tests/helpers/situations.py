@@ -18,8 +18,8 @@ TEXTS = ("Allergic to penicillin: tell every doctor", "Order 4711 is on its way 
 FACTS = Facts(
     texts=True,
     salt="org/app",
-    reproduce="pipx run --spec 'memregress[all]==0.1.0' memregress replay tests/golden --backend pgvector"
-    " --image pgvector/pgvector:pg16 --only mem_8f3a21",
+    golden="tests/golden",
+    options=["--image", "pgvector/pgvector:pg16"],
     run_url="https://github.com/org/app/actions/runs/17733",
     subject="this pull request",
     tested="tested: merge of 9c1f0be into main@4e7d9a2",

@@ -36,13 +36,14 @@ def say(line: str) -> None:
     print(line, flush=True)  # noqa: T201  the log of a workflow is standard output
 
 
-def facts(context: Context, snippets: str, *, reproduce: str = "") -> Facts:
+def facts(context: Context, snippets: str, *, golden: str = "", options: Sequence[str] = ()) -> Facts:
     """Gather what the text needs beside the outcome."""
     head, base = _head(context)[:7], f"{context.base_ref}@{context.base_sha[:7]}" if context.base_sha else ""
     return Facts(
         texts=snippets == "full" or (snippets == "auto" and context.private),
         salt=context.repository,
-        reproduce=reproduce,
+        golden=golden,
+        options=options,
         run_url=context.run_url,
         subject="this pull request" if context.pull_request or context.triggered_by else "this change",
         tested=f"tested: merge of {head} into {base}" if base else f"tested: {head}" if head else "",

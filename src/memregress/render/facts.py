@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -12,8 +13,10 @@ class Facts:
     texts: bool
     salt: str
     """Makes the pseudonyms of users this repository's own."""
-    reproduce: str = ""
-    """The command that reproduces the first broken memory."""
+    golden: str = ""
+    """The golden set's folder, as the workflow names it."""
+    options: Sequence[str] = ()
+    """What else the replay was told, as words of the command line."""
     run_url: str = ""
     subject: str = "this change"
     """Whom to blame: ``this pull request`` where there is one."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 
+import memregress
 from memregress import catalogue
+from memregress.backends import registry
 from memregress.model import Verdict
 from memregress.render import gfm
 from memregress.render.facts import Facts, Room
@@ -14,6 +17,7 @@ from memregress.report import CauseReport, Failure, Gate, GoldenChange, MemoryRe
 SAMPLES = 5
 """Memories shown of a systemic break: one problem, however many it hits."""
 LOG_LINES = 20
+BASELINES = "https://github.com/org/memregress/blob/main/docs/how-to/baselines.md"
 HEAD = (
     "| verdict | memory | user | text | search | expected | got |",
     "| --- | --- | --- | --- | --- | --- | --- |",
@@ -91,8 +95,8 @@ def _report(report: Report, facts: Facts, room: Room) -> list[str]:
     parts += [_cause(cause, report, facts, share) for cause in causes]
     if left := len(report.causes) + len(report.concerns) - len(causes):
         parts.append(f"…and {left:,} more causes, in `report.json`.")
-    if report.broken and facts.reproduce:
-        parts.append(f"#### Reproduce locally\n\n{gfm.block([facts.reproduce], 'bash')}")
+    if report.broken and report.target.backend in registry.BACKENDS:
+        parts.append(f"#### Reproduce locally\n\n{gfm.block([_reproduce(report, facts)], 'bash')}")
     if room.details:
         parts.append(_facts(report, facts))
     return parts
@@ -103,15 +107,23 @@ def _lead(report: Report, facts: Facts) -> str:
         return f"**0 of {report.total:,}** memories were tested. A required check is not green without evidence."
     known = report.baseline
     if known is None:
-        absent = f"there is no baseline, so it cannot be told whether {facts.subject} did it"
-        return f"Judged absolutely: {absent}." if report.broken else "Judged absolutely: there is no baseline."
-    where = gfm.code(known.name)
-    nearest = " (the nearest ancestor with a report)" if known.kind == "ancestor" else ""
+        unknown = f"it cannot be told whether {facts.subject} did it" if report.broken else "nothing can be called new"
+        return f"Judged absolutely: there is no baseline, so {unknown} ([how to get one]({BASELINES}))."
+    nearest = ", the nearest ancestor with a report" if known.kind == "ancestor" else ""
+    return " ".join([*_blame(report, f"{gfm.code(known.name)}{nearest}")])
+
+
+def _blame(report: Report, base: str) -> Iterator[str]:
     new, fixed = report.new_broken or 0, report.fixed or 0
-    words = [f"{_memories(new)} {'was' if new == 1 else 'were'} intact"] if new else []
-    words += [f"{_memories(report.broken - new)} {_were(report.broken - new)} broken already"] if report.broken else []
-    words += [f"{_memories(fixed)} {_are(fixed)} fixed now"] if fixed else []
-    return f"On {where}{nearest}: {', '.join(words) or 'no difference'}."
+    old = report.broken - new
+    if new:
+        yield f"{'It was' if new == 1 else f'All {new:,} were'} intact on {base}."
+    if old:
+        yield f"{_memories(old)} {_were(old)} broken before{'' if new else f', on {base}'}."
+    if fixed:
+        yield f"{_memories(fixed)} {_are(fixed)} fixed{'' if new or old else f', compared with {base}'}."
+    if not (new or old or fixed):
+        yield f"Nothing broke or was fixed, compared with {base}."
 
 
 def _counts(report: Report) -> str:
@@ -162,6 +174,14 @@ def _title(cause: CauseReport) -> str:
     return f"[{known.code} {known.name}]({known.docs}): {known.title}"
 
 
+def _reproduce(report: Report, facts: Facts) -> str:
+    """The command that replays the first broken memory; of a report, which may be a stranger's, it takes names only."""
+    words = ["pipx", "run", "--spec", f"memregress[all]=={memregress.__version__}", "memregress", "replay"]
+    words += [facts.golden or "GOLDEN", "--backend", report.target.backend, *facts.options]
+    first = next((memory.id for memory in report.memories if memory.verdict.broken), None)
+    return shlex.join([*words, *(["--only", first] if first is not None else [])])
+
+
 def _table(members: Sequence[MemoryReport], count: int, facts: Facts) -> list[str]:
     more = count - len(members)
     rest = ["", f"…and {more:,} more, in `report.json`."] if more > 0 else []
@@ -201,6 +221,7 @@ def _facts(report: Report, facts: Facts) -> str:
 
 def _failure(failure: Failure) -> list[str]:
     parts = [
+        "**No memory** was tested. A required check is not green without evidence; the change itself was not judged.",
         gfm.code(failure.message, 500),
         f"**What to do:** {gfm.code(failure.remedy, 500)}" if failure.remedy else "",
         "\n".join(_problem(item.file, item.line, item.field, item.what) for item in failure.problems[:LOG_LINES]),
@@ -208,7 +229,6 @@ def _failure(failure: Failure) -> list[str]:
     if failure.log:
         log = gfm.block(failure.log[-LOG_LINES:], "text", 4_000)
         parts.append(gfm.fold("Last lines of the store's log", log, opened=True))
-    parts.append("The change was not judged.")
     return parts
 
 

@@ -93,7 +93,7 @@ def _details(leg: Leg, facts: Facts, room: Room) -> str:
         return ""
     own = Room(memories=room.memories, causes=room.causes, details=False)
     summary = f"<b>{gfm.escaped(leg.name)}</b>: {_short(leg.outcome)}"
-    return gfm.fold(summary, markdown.body(leg.outcome, facts, own), opened=isinstance(leg.outcome, Failure))
+    return gfm.fold(summary, markdown.body(leg.outcome, facts, own), opened=stores.gate([leg]) is not Gate.PASSED)
 
 
 def _short(outcome: Report | Failure) -> str:
