@@ -53,7 +53,7 @@ Each broken memory gets one cause: the first rule that applies, most certain fir
 where it went wrong: 1 the store is set up for other vectors, 2 what is stored, 3 its lifetime, 4 a condition excludes
 it, 5 it is shown to somebody it should not be shown to, 6 rank and similarity, 7 the approximate index, 8 a concern,
 which broke no memory, 9 none of these. The outputs on the pages are real: `regenerate.py` injects each fault into a
-PostgreSQL with pgvector and replays a golden set on it.
+PostgreSQL with pgvector, or a Redis, and replays a golden set on it.
 
 | code | name | what it says | verdict |
 | --- | --- | --- | --- |"""
@@ -67,6 +67,7 @@ TYPES: Mapping[str, str] = {
     "list[str]": "list of texts",
     "dict[str, str | int | float | bool]": "table",
     "Columns": "table",
+    "Fields": "table",
     "Metric": " or ".join(f"`{metric}`" for metric in Metric),
     "FailOn": " or ".join(f"`{item}`" for item in FailOn),
 }
@@ -117,6 +118,8 @@ def settings() -> str:
         ("General", "memregress.settings", "Settings"),
         ("[pgvector]", "memregress.backends.pgvector.options", "Options"),
         ("[pgvector.columns]", "memregress.backends.pgvector.options", "Columns"),
+        ("[redis]", "memregress.backends.redis.options", "Options"),
+        ("[redis.fields]", "memregress.backends.redis.options", "Fields"),
         ("[faiss]", "memregress.backends.faiss.options", "Options"),
     ]
     parts = [NOTE, SETTINGS]

@@ -67,6 +67,21 @@ def container_pgvector():
         yield url
 
 
+@pytest.fixture(scope="session")
+def embedded_redis():
+    """The URL of a Redis with its search engine, from wheels."""
+    with instances.open(instances.choose(registry.find("redis"), embedded=True)) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def container_redis():
+    """The URL of a Redis with its search engine, in a container."""
+    image = registry.find("redis").container.image
+    with instances.open(instances.choose(registry.find("redis"), image=image)) as url:
+        yield url
+
+
 @pytest.fixture(
     params=[
         pytest.param("embedded", marks=pytest.mark.store),

@@ -1,4 +1,6 @@
-"""Inject the fault of each cause into a real PostgreSQL + pgvector, and put what memregress says into its page.
+"""Inject the fault of each cause into a real store and put what memregress says into its page.
+
+The store is PostgreSQL with pgvector, or Redis where only that has the fault.
 
     .venv/bin/python docs/causes/regenerate.py [NAME …]
 
@@ -22,6 +24,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import psycopg2
+import redis
 from rich.console import Console
 
 from memregress import diagnose, instances, pipeline, replay, settings
@@ -76,6 +79,8 @@ class Fault:
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     in_place: bool = True
+    redis: Sequence[Sequence[str | bytes]] = ()
+    """Commands, of a fault that only Redis has."""
 
 
 def statement(text: str) -> Callable[[GoldenSet], Sequence[str]]:
@@ -161,6 +166,7 @@ def by_topic(golden: GoldenSet) -> Sequence[Query]:
 
 
 FAULTS: Mapping[str, Fault] = {
+    "document-refused": Fault(redis=[["HSET", f"{SPACE}:m-000042", "embedding", b"0.1, 0.2, 0.3"]]),
     "dimension-mismatch": Fault(ddl=TABLE.format(content="text", dimensions=48) + HNSW),
     "wrong-metric": Fault(options={"metric": "l2"}),
     "row-rejected": Fault(ddl=TABLE.format(content="varchar(38)", dimensions=32) + HNSW, in_place=False),
@@ -274,9 +280,31 @@ def inject(fault: Fault, golden: GoldenSet, url: str, folder: Path) -> Report:
             run(connection, [f"DROP SCHEMA IF EXISTS {SPACE} CASCADE"])
 
 
-def load(golden: GoldenSet, url: str, options: Any) -> None:
+def inject_redis(commands: Sequence[Sequence[str | bytes]], golden: GoldenSet) -> Report:
+    """Fill a Redis of its own, break it, and replay it."""
+    entry = registry.find("redis")
+    options = entry.load().Options()
+    with instances.open(instances.choose(entry, embedded=True)) as url:
+        load(golden, url, options, name="redis")
+        with contextlib.closing(redis.Redis.from_url(url)) as client:
+            for command in commands:
+                client.execute_command(*command)
+        return pipeline.check(
+            pipeline.Request(
+                golden=golden.path,
+                target=instances.choose(entry, url=url),
+                options=options,
+                space=SPACE,
+                in_place=True,
+                fail_on=FailOn.ANY,
+            ),
+            progress=quiet,
+        )
+
+
+def load(golden: GoldenSet, url: str, options: Any, *, name: str = "pgvector") -> None:
     """Fill a store with a golden set."""
-    module = registry.find("pgvector").load()
+    module = registry.find(name).load()
     with contextlib.closing(
         module.connect(url, space=SPACE, shape=golden.shape, options=options, in_place=False)
     ) as backend:
@@ -350,7 +378,7 @@ def show(name: str, url: str, folder: Path) -> str:
         golden = templated(golden, folder / "one-vector")
     if fault.queries:
         golden = asking(golden, fault.queries(golden), folder / "asking")
-    return words(inject(fault, golden, url, folder))
+    return words(inject_redis(fault.redis, golden) if fault.redis else inject(fault, golden, url, folder))
 
 
 def main(names: Sequence[str]) -> None:

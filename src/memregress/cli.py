@@ -93,7 +93,9 @@ def demo() -> None:
 
 @cli.command()
 @click.argument("golden", type=_path)
-@click.option("--backend", metavar="NAME", help="The store: faiss or pgvector. Default: `backend` of memregress.toml.")
+@click.option(
+    "--backend", metavar="NAME", help="The store: pgvector, redis or faiss. Default: `backend` of memregress.toml."
+)
 @click.option(
     "--url",
     envvar="MEMREGRESS_URL",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memregress import errors, index_check, verify
-from memregress.backends import Backend, Tunable
+from memregress.backends import Backend, Refusing, Tunable
 from memregress.clock import Clock
 from memregress.expectations import of_probes, of_queries
 from memregress.golden import GoldenSet
@@ -60,6 +60,7 @@ def run(golden: GoldenSet, backend: Backend, selection: Selection, setup: Setup,
     info: IndexInfo = clock.call("describe", backend.describe)
     tolerance = setup.tolerance(info)
     stored = _read_back(golden, backend, selection.rows, verify.Rules.of(tolerance, info), clock)
+    rejected = [*setup.rejected, *_left_out(golden, backend, selection.rows, clock)]
     refused = _refusal(info, golden)
     search = backend.search if refused is None else _answer_nothing
     rows = selection.rows[golden.has_vector[selection.rows]]
@@ -72,7 +73,7 @@ def run(golden: GoldenSet, backend: Backend, selection: Selection, setup: Setup,
         info=info,
         tolerance=tolerance,
         stored=stored,
-        rejected={golden.row_of[item.id]: item.reason for item in setup.rejected},
+        rejected={golden.row_of[item.id]: item.reason for item in rejected},
         probes=probes,
         recorded=recorded,
         positions=selection.positions,
@@ -80,6 +81,14 @@ def run(golden: GoldenSet, backend: Backend, selection: Selection, setup: Setup,
         refused=refused,
         seconds=clock.seconds,
     )
+
+
+def _left_out(golden: GoldenSet, backend: Backend, rows: Ints, clock: Clock) -> list[Rejected]:
+    """Memories that the store holds, and its index does not."""
+    if not isinstance(backend, Refusing):
+        return []
+    ids = [golden.ids[row] for row in rows.tolist()]
+    return clock.call("verify", lambda: backend.refused(ids))
 
 
 def _refusal(info: IndexInfo, golden: GoldenSet) -> str | None:

@@ -30,6 +30,16 @@ STORES = [
         id="pgvector-container",
         marks=[pytest.mark.store, pytest.mark.docker],
     ),
+    pytest.param(["redis", "--embedded"], "", id="redis-embedded", marks=pytest.mark.store),
+    pytest.param(
+        ["redis", "--embedded"], "[redis]\nindex = 'flat'\ndocuments = 'json'", id="redis-json", marks=pytest.mark.store
+    ),
+    pytest.param(
+        ["redis", "--image", "redis/redis-stack-server:latest"],
+        "",
+        id="redis-container",
+        marks=[pytest.mark.store, pytest.mark.docker],
+    ),
 ]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg2
 import pytest
+import redis
 
 from memregress import instances
 from memregress.backends import registry
@@ -119,6 +120,45 @@ def test_a_server_that_dies(large, tmp_path, stage):
         time.sleep(0.05)
         postmaster = int(Path(folder, "postmaster.pid").read_text().splitlines()[0])
         os.kill(postmaster, signal.SIGQUIT)
+        returned, messages, seconds = finish(process)
+    assert returned == 3, messages
+    assert re.search(r"(was lost|no connection)", messages)
+    assert "what to do" in messages
+    assert seconds < PROMPT_SECONDS
+
+
+@pytest.mark.store
+@pytest.mark.parametrize("stage", ["load", "index", "probe"])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
+def test_stopped_on_redis(embedded_redis, large, tmp_path, stage, sent, code):
+    """The same on Redis: neither documents nor indexes are left."""
+    with running(large, "--backend", "redis", url=embedded_redis, temporary=tmp_path) as process:
+        wait_for(process, stage)
+        time.sleep(0.05)
+        process.send_signal(sent)
+        returned, messages, seconds = finish(process)
+    assert returned == code, messages
+    assert "Traceback" not in messages
+    assert seconds < PROMPT_SECONDS
+    with contextlib.closing(redis.Redis.from_url(embedded_redis)) as connection:
+        assert connection.keys("memregress*") == []
+        assert connection.execute_command("FT._LIST") == []
+
+
+@pytest.mark.store
+@pytest.mark.parametrize("attempt", range(5))
+@pytest.mark.parametrize("stage", ["load", "index", "probe"])
+def test_a_redis_that_dies(large, tmp_path, stage, attempt):
+    """Killed under a replay, exit 3 says that the connection was lost, within the deadline, every time."""
+    with (
+        instances.open(instances.choose(registry.find("redis"), embedded=True)) as url,
+        running(large, "--backend", "redis", url=url, temporary=tmp_path) as process,
+    ):
+        with contextlib.closing(redis.Redis.from_url(url)) as connection:
+            server = connection.info()["process_id"]
+        wait_for(process, stage)
+        time.sleep(0.02 * attempt)
+        os.kill(server, signal.SIGKILL)
         returned, messages, seconds = finish(process)
     assert returned == 3, messages
     assert re.search(r"(was lost|no connection)", messages)

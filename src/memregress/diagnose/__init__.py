@@ -16,6 +16,7 @@ from memregress.diagnose import (
     content_changed,
     crowded_out,
     dimension_mismatch,
+    document_refused,
     duplicated,
     filter_excludes,
     filter_starves,
@@ -57,6 +58,7 @@ CAUSES: tuple[Cause, ...] = tuple(
     for module in (
         dimension_mismatch,
         wrong_metric,
+        document_refused,
         row_rejected,
         row_missing,
         null_vector,
@@ -116,7 +118,7 @@ class Findings:
 def diagnose(scene: Scene) -> Findings:
     """Name the cause of every broken memory; where a cause knows the verdict better, `scene.verdicts` is corrected."""
     cases = [scene.case(row) for row in scene.verdicts.broken.tolist()]
-    answers = {case.row: _ask(case, scene) for case in cases if _decidable(case)}
+    answers = {case.row: _ask(case, scene) for case in cases if _decidable(case, scene)}
     usual = _usual(cases, answers)
     for case in cases:
         alike = usual.get(case.group) or usual.get((case.verdict,))
@@ -135,8 +137,10 @@ def diagnose(scene: Scene) -> Findings:
     )
 
 
-def _decidable(case: Case) -> bool:
+def _decidable(case: Case, scene: Scene) -> bool:
     """Whether a memory carries the evidence that its rules look at."""
+    if scene.run.refused is not None or case.row in scene.run.rejected:
+        return True
     if case.verdict is Verdict.ALTERED:
         return case.stored is not None
     return case.verdict is not Verdict.UNREACHABLE or case.ladder is not None
@@ -158,7 +162,7 @@ def _usual(cases: Sequence[Case], answers: Mapping[int, Cause]) -> dict[tuple[ob
 
 
 def _finding(cause: Cause, cases: Sequence[Case], scene: Scene) -> Finding:
-    asked = [case for case in cases if _decidable(case)]
+    asked = [case for case in cases if _decidable(case, scene)]
     facts = {**scene.facts, "ids": quoted([case.id for case in cases]), "count": len(cases)}
     return Finding(
         code=cause.code,

@@ -152,9 +152,11 @@ class Pool:
             for argument in arguments:
                 futures.append(self._threads.submit(_call, free, task, argument))
                 if len(futures) > AHEAD * len(self.connections):
-                    yield futures.popleft().result()
+                    yield futures[0].result()
+                    futures.popleft()  # not before: it is waited for, too, if we are interrupted
             while futures:
-                yield futures.popleft().result()
+                yield futures[0].result()
+                futures.popleft()
         except BaseException:
             self._cancel(self.connections)
             for future in futures:

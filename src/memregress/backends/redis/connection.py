@@ -1,0 +1,161 @@
+"""Connections to Redis: deadlines on everything, errors in words, pipelines over a few connections at once."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import redis
+from redis import exceptions
+
+from memregress import errors
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10
+AHEAD = 2
+"""Pipelines made ahead for each connection."""
+UNKNOWN = "unknown command"
+
+Command = Sequence[Any]
+
+
+def place(url: str) -> str:
+    """Name a server by host, port and database only; never by anything secret."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return parts.path
+    if parts.scheme not in ("redis", "rediss"):
+        raise errors.ConfigError(
+            "the URL is not one of Redis", "Write redis://[user:password@]host:port/0, rediss:// for TLS, or unix://."
+        )
+    try:
+        return f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
+    except ValueError:
+        raise errors.ConfigError("the port in the URL is no number", "Write redis://host:6379/0.") from None
+
+
+def connect(url: str, *, timeout: float) -> redis.Redis:
+    """Open a client on which no answer takes longer than `timeout` seconds."""
+    where = place(url)
+    try:
+        client = redis.Redis.from_url(
+            url,
+            protocol=3,  # its answers say where the server gave up early
+            decode_responses=False,
+            socket_connect_timeout=CONNECT_SECONDS,
+            socket_timeout=timeout,
+            client_name="memregress",
+        )
+        client.ping()
+    except (exceptions.RedisError, ValueError, OSError) as error:
+        raise _refused(where, error) from error
+    return client
+
+
+def _refused(where: str, error: Exception) -> errors.MemregressError:
+    if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)) or "NOAUTH" in str(error):
+        return errors.BackendUnavailable(
+            f"Redis at {where} does not let us in: {_first_line(error)}",
+            "Check user and password in the URL: redis://user:password@host:port/0.",
+        )
+    if isinstance(error, exceptions.BusyLoadingError):
+        return errors.BackendUnavailable(f"Redis at {where} is still loading its data", "Wait for it, then run again.")
+    return errors.BackendUnavailable(
+        f"no connection to Redis at {where}: {_first_line(error)}",
+        "Check that the server runs and that host and port are right.",
+    )
+
+
+@contextlib.contextmanager
+def doing(what: str, where: str) -> Iterator[None]:
+    """Turn the driver's errors into ours."""
+    try:
+        yield
+    except exceptions.RedisError as error:
+        raise _failed(what, where, error) from error
+    except OSError as error:
+        raise _lost(what, where, error) from error
+
+
+def _failed(what: str, where: str, error: exceptions.RedisError) -> errors.MemregressError:
+    said = _first_line(error)
+    if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
+        return errors.BackendUnavailable(
+            f"Redis at {where} does not permit {what}: {said}", "Give the user the commands it names (ACL SETUSER)."
+        )
+    if isinstance(error, exceptions.OutOfMemoryError):
+        return errors.BackendUnavailable(
+            f"Redis at {where} ran out of memory while {what}: {said}", "Raise its maxmemory, or test a --sample."
+        )
+    if isinstance(error, (exceptions.ConnectionError, exceptions.TimeoutError)):
+        return _lost(what, where, error)
+    if UNKNOWN in said.lower():
+        return errors.BackendUnavailable(
+            f"Redis at {where} has no search engine: {said}",
+            "Use Redis Stack, Redis 8 or later, or load the module RediSearch.",
+        )
+    return errors.BackendError(f"Redis at {where} failed while {what}: {said}", "See the server's message.")
+
+
+def _lost(what: str, where: str, error: Exception) -> errors.BackendUnavailable:
+    return errors.BackendUnavailable(
+        f"the connection to Redis at {where} was lost while {what}: {_first_line(error)}",
+        "The server stopped or was restarted; see its log (out of memory is the usual reason).",
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+class Pool:
+    """Sends pipelines over a few connections, each in a thread of its own."""
+
+    def __init__(self, client: redis.Redis, connections: int) -> None:
+        self.client = client
+        self._connections = connections
+        self._threads = concurrent.futures.ThreadPoolExecutor(connections, "memregress-redis")
+
+    def ask(self, *command: Any) -> Any:
+        """Send one command and return its answer."""
+        return self.client.execute_command(*command)  # type: ignore[no-untyped-call]
+
+    def stream(self, task: Callable[[T], Any], arguments: Iterable[T]) -> Iterator[Any]:
+        """Call `task` for each argument in a thread that is free; answers in order, a few made ahead."""
+        futures: collections.deque[concurrent.futures.Future[Any]] = collections.deque()
+        try:
+            for argument in arguments:
+                futures.append(self._threads.submit(task, argument))
+                if len(futures) > AHEAD * self._connections:
+                    yield futures[0].result()
+                    futures.popleft()  # not before: it is waited for, too, if we are interrupted
+            while futures:
+                yield futures[0].result()
+                futures.popleft()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            concurrent.futures.wait(futures, timeout=CONNECT_SECONDS)
+            raise
+
+    def pipelines(self, batches: Iterable[Sequence[Command]]) -> Iterator[list[Any]]:
+        """Send each batch as one pipeline and yield its answers; a command that failed is answered by its error."""
+        yield from self.stream(self.send, batches)
+
+    def send(self, commands: Sequence[Command]) -> list[Any]:
+        """Send one pipeline and return its answers."""
+        pipeline = self.client.pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
+        return list(pipeline.execute(raise_on_error=False))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self.client.close()

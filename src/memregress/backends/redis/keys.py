@@ -1,0 +1,115 @@
+"""The keys of a space: what lies under them, for how long, and that nothing else is taken for ours.
+
+Golden sets may be old, and a key's lifetime is over when its time has come. So all times of a run are shifted by as
+much as has passed since the set was captured, and a day; a key beside the documents remembers by how much.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from redis import exceptions
+
+from memregress.backends.redis import indexing
+from memregress.backends.redis.connection import Command, Pool
+from memregress.backends.redis.documents import Documents
+from memregress.model import MemoryBatch, Rejected
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+SPARE = timedelta(days=1)
+"""How long the shortest-lived memory outlives its search."""
+PART = 200
+"""Documents written or read in one pipeline."""
+MANY = 10_000
+"""Keys looked at, or deleted, in one command."""
+
+
+class Keys:
+    """The keys of one space."""
+
+    def __init__(self, pool: Pool, *, space: str, prefix: str) -> None:
+        self.prefix = prefix
+        self._pool = pool
+        self._space = space
+        self._shift = timedelta()
+        self._written: list[str] = []
+
+    def of(self, id_: str) -> str:
+        """Return the key of a memory."""
+        return self.prefix + id_
+
+    def claim(self, clock: datetime) -> bool:
+        """Begin a space of our own, unless a key or an index has its name; `clock` is when memories are judged."""
+        taken = self._space in [name.decode(errors="replace") for name in self._pool.ask("FT._LIST")]
+        pattern = f"{indexing.pattern(self.prefix)}*"
+        if taken or next(iter(self._pool.client.scan_iter(match=pattern, count=MANY)), None) is not None:
+            return False
+        seconds, microseconds = self._pool.ask("TIME")
+        now = EPOCH + timedelta(seconds=int(seconds), microseconds=int(microseconds))
+        self._shift = round((now - clock + SPARE) / MILLISECOND) * MILLISECOND
+        self._pool.ask("SET", self._shift_key, self._shift // MILLISECOND)
+        return True
+
+    def recall(self) -> None:
+        """Look up by how much the times of a space that is there were shifted."""
+        self._shift = int(self._pool.ask("GET", self._shift_key) or 0) * MILLISECOND
+
+    @property
+    def _shift_key(self) -> str:
+        return f"memregress:shift:{self._space}"
+
+    def write(self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime) -> list[Rejected]:
+        """Write memories, and return those that the server refused."""
+        return list(
+            itertools.chain.from_iterable(self._pool.stream(self._send, self._parts(batches, documents, clock)))
+        )
+
+    def _parts(
+        self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime
+    ) -> Iterator[tuple[list[str], list[Command]]]:
+        for batch in batches:
+            keys = [self.of(id_) for id_ in batch.ids]
+            self._written += keys
+            commands = documents.write(batch, keys)
+            for start in range(0, len(batch), PART):
+                rows = range(start, min(start + PART, len(batch)))
+                lifetimes: list[Command] = [
+                    ("PEXPIREAT", keys[row], self._deadline(time, clock))
+                    for row in rows
+                    if (time := batch.expires_at[row]) is not None
+                ]
+                yield [batch.ids[row] for row in rows], [commands[row] for row in rows] + lifetimes
+
+    def _send(self, part: tuple[list[str], list[Command]]) -> list[Rejected]:
+        ids, commands = part
+        answers = self._pool.send(commands)
+        return [
+            Rejected(id=id_, reason=str(answer))
+            for id_, answer in zip(ids, answers, strict=False)
+            if isinstance(answer, exceptions.RedisError)
+        ]
+
+    def _deadline(self, expires_at: datetime, clock: datetime) -> int:
+        """Milliseconds since 1970; what is over by the clock is over now."""
+        moment = expires_at + self._shift if expires_at > clock else EPOCH + MILLISECOND
+        return round((moment - EPOCH) / MILLISECOND)
+
+    def lifetime(self, milliseconds: Any) -> datetime | None:
+        """Return the time that an answer to PEXPIRETIME means; None for a key that stays."""
+        if not isinstance(milliseconds, int) or milliseconds < 0:
+            return None
+        try:
+            return EPOCH + milliseconds * MILLISECOND - self._shift
+        except OverflowError:
+            return datetime.max.replace(tzinfo=UTC)
+
+    def remove(self) -> None:
+        """Delete what was written, by name."""
+        for start in range(0, len(self._written), MANY):
+            self._pool.ask("UNLINK", *self._written[start : start + MANY])
+        self._pool.ask("UNLINK", self._shift_key)
+        self._written = []
