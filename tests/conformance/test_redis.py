@@ -67,6 +67,19 @@ def test_lifetimes_are_the_servers(connect, connection):
     assert dict(zip(again.ids, again.expires_at, strict=True)) == found
 
 
+def test_numbers_beyond_a_double(connect):
+    """An integer that a double cannot hold is still equal to itself, and bounds beyond a double are no error."""
+    batch = memories(3)
+    batch.metadata[1]["n"] = 10**400
+    backend = connect(batch, index="flat", of=shape(lifetimes=False))
+    for filter_, ids in (
+        ({"n": 10**400}, ["m1"]),
+        ({"n": {"lt": 10**401}}, ["m0", "m2"]),
+        ({"n": {"gt": -(10**401)}}, ["m0", "m2"]),
+    ):
+        assert sorted(backend.search(queries(memories(1), filter_=filter_)).ids[0]) == ids
+
+
 @pytest.mark.parametrize("type_", ["float32", "float64", "float16", "bfloat16"])
 def test_types(connect, type_):
     """Vectors come back as the type holds them."""

@@ -131,5 +131,8 @@ def _tags(tags: list[str]) -> str:
 
 
 def _number(value: Any) -> str:
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond what the server's doubles hold
+        number = math.inf if value > 0 else -math.inf
     return f"{'+' if number > 0 else '-'}inf" if math.isinf(number) else repr(number)

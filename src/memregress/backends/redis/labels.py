@@ -8,7 +8,7 @@ id can then match another user, or be anything but an id.
 from __future__ import annotations
 
 import hashlib
-import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +17,7 @@ import msgspec
 USER, LABELS = "memregress_user", "memregress_labels"
 """Fields beside the application's: the user's tag, and the metadata's tags."""
 LONGEST = 500
+LARGEST = sys.float_info.max
 NOBODY = "n"
 """A tag that no value has."""
 
@@ -49,7 +50,7 @@ def number(key: str) -> str:
 def numbers(metadata: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the keys whose value is a single number."""
     for key, found in metadata.items():
-        if _is_number(found) and math.isfinite(found):
+        if _is_number(found) and -LARGEST <= found <= LARGEST:
             yield key, found
 
 
