@@ -94,12 +94,13 @@ def test_a_service_by_its_name(image, network, tmp_path, event):
 @pytest.mark.parametrize("services", [False, True])
 def test_a_store_that_the_action_starts(image, network, tmp_path, services):
     """With services in the job and without, a store beside the action is reached, and gone afterwards."""
+    mark = uuid.uuid4().hex
     done = run(
-        image, tmp_path, "pull_request", network=network if services else None,
+        image, tmp_path, "pull_request", network=network if services else None, environ={"MEMREGRESS_RUN": mark},
         inputs={"backend": "pgvector", "golden": "golden", "image": "pgvector/pgvector:pg16"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert docker("ps", "-aq", "--filter", "label=org.memregress.run").stdout == ""
+    assert docker("ps", "-aq", "--filter", f"label=org.memregress.run={mark}").stdout == ""
 
 
 def test_no_socket(image, tmp_path):
