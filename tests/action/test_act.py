@@ -14,6 +14,7 @@ from memregress.github.commenting import Marker
 from memregress.golden import open as open_golden
 from memregress.testing import sets
 
+ROOT = Path(__file__).parents[2]
 RUNNER = "catthehacker/ubuntu:act-latest"
 LOST = "m-000123"
 
@@ -85,11 +86,20 @@ pytestmark = [pytest.mark.docker, pytest.mark.store]
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory, image, action):
+def image():
+    """The action's image, built once: the jobs of a workflow would each build it, and find it in the cache now."""
+    command = ["docker", "build", "--quiet", str(ROOT)]
+    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}  # the builder that act uses
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory, image):
     """A repository of a user's: its golden set, its settings, and a workflow with a job for each outcome."""
     folder = tmp_path_factory.mktemp("user") / "app"
     (folder / ".github" / "workflows").mkdir(parents=True)
-    (folder.parent / "memregress-action").symlink_to(action)
     (folder / ".github" / "workflows" / "memories.yml").write_text(WORKFLOW)
     sets.make(folder / "golden", memories=300, users=10, dimensions=16, queries=20)
     shutil.copytree(folder / "golden", folder / "invalid")
@@ -122,7 +132,7 @@ def act(repository, event, github, *, private, jobs=()):
         "--env", "TESTCONTAINERS_CONNECTION_MODE=gateway_ip",
         "--env", "GITHUB_REPOSITORY=org/app", "--env", f"GITHUB_API_URL={github.url}",
         "--env", f"GITHUB_GRAPHQL_URL={github.graphql_url}", "-s", f"GITHUB_TOKEN={standin.WRITES}",
-        "--local-repository", f"org/memregress-action@v1={repository.parent / 'memregress-action'}",
+        "--local-repository", f"org/memregress-action@v1={ROOT}",
         *(word for job in jobs for word in ("--job", job)),
     ]  # fmt: skip
     environment = {**os.environ, "HOME": str(repository.parent), "XDG_CACHE_HOME": str(repository.parent / "cache")}

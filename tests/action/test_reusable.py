@@ -49,13 +49,19 @@ STANDINS = {
 }
 
 
+@pytest.fixture(scope="module")
+def image():
+    """The action's image, so that act finds its layers in the cache."""
+    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}
+    subprocess.run(["docker", "build", "--quiet", str(ROOT)], env=environment, capture_output=True, check=True)
+
+
 @pytest.fixture
-def repository(tmp_path, image, action):
+def repository(tmp_path, image):
     """A repository of a user's that calls the reusable workflow."""
     folder = tmp_path / "app"
     workflows = folder / ".github" / "workflows"
     workflows.mkdir(parents=True)
-    (tmp_path / "memregress-action").symlink_to(action)
     shutil.copy(ROOT / ".github" / "workflows" / "memregress.yml", workflows)
     (workflows / "memories.yml").write_text(CALLER)
     sets.make(folder / "golden", memories=200, users=10, dimensions=16, queries=20)
@@ -97,8 +103,7 @@ def act(repository, github, *, token=standin.WRITES):
         "--env", "TESTCONTAINERS_RYUK_DISABLED=true", "--env", "DOCKER_HOST=unix:///var/run/docker.sock",
         "--env", "TESTCONTAINERS_CONNECTION_MODE=gateway_ip", "--env", "GITHUB_REPOSITORY=org/app",
         "--env", f"GITHUB_API_URL={github.url}", "--env", f"GITHUB_GRAPHQL_URL={github.graphql_url}",
-        "-s", f"GITHUB_TOKEN={token}", *local,
-        "--local-repository", f"org/memregress-action@v1={repository.parent / 'memregress-action'}",
+        "-s", f"GITHUB_TOKEN={token}", "--local-repository", f"org/memregress-action@v1={ROOT}", *local,
     ]  # fmt: skip
     environment = {**os.environ, "HOME": str(repository.parent), "XDG_CACHE_HOME": str(repository.parent / "cache")}
     done = subprocess.run(
