@@ -25,12 +25,11 @@ from memregress.inputs import Inputs
 from memregress.legs import Leg
 from memregress.model import Progress
 from memregress.render import terminal
-from memregress.report import Failure, Gate, Outcome, Report
+from memregress.report import Failure, Outcome, Report
 
 INTERRUPTED = 130
 PATIENCE = 20.0
 """Seconds that a service container without a health check may take until it answers."""
-CODES = {Gate.PASSED: 0, Gate.FAILED: 1, Gate.ERROR: 3}
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -45,7 +44,7 @@ def main(environ: Mapping[str, str]) -> int:
         _refuse_untrusted(environ, context)
         given = inputs.read(environ)
         judged = _replay(given, context)
-        outcome, code = judged, CODES[judged.gate]
+        outcome, code = judged, judged.gate.exit_code
     except errors.MemregressError as error:
         outcome, code = _failure(error, given), error.exit_code
     except KeyboardInterrupt:

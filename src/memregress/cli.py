@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 TERMINATED = 143
-OK, FAILED, ERROR = 0, 1, 3
+OK, ERROR = 0, 3
 LAZY = {"golden": ("memregress.golden_cli", "golden", "Check, show, convert and compare golden sets.")}
 
 _path = click.Path(path_type=Path)
@@ -144,7 +144,7 @@ def replay(golden: Path, **given: Any) -> None:
     _show(result, _console())  # first, so that a full disk does not lose it
     if out is not None:
         replaying.write(result, out)
-    sys.exit(_exit_code(result))
+    sys.exit(result.gate.exit_code)
 
 
 @cli.command()
@@ -221,12 +221,6 @@ def _reporter(*, quiet: bool = False) -> Any:
     from memregress.render import progress
 
     return progress.Reporter(Console(stderr=True, quiet=quiet))
-
-
-def _exit_code(document: Report) -> int:
-    from memregress.report import Gate
-
-    return {Gate.PASSED: OK, Gate.FAILED: FAILED, Gate.ERROR: ERROR}[document.gate]
 
 
 class Terminated(KeyboardInterrupt):

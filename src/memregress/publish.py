@@ -17,8 +17,6 @@ from memregress.publish_inputs import Inputs
 from memregress.render import several, terminal
 from memregress.report import Gate
 
-CODES = {Gate.PASSED: 0, Gate.FAILED: 1, Gate.ERROR: 3}
-
 
 def main(environ: Mapping[str, str]) -> int:
     """Run the action and return its exit code (see `errors`)."""
@@ -36,7 +34,7 @@ def main(environ: Mapping[str, str]) -> int:
 
 def _tell(stores: list[legs.Leg], given: Inputs, context: Context) -> int:
     gate = legs.gate(stores)
-    code = 0 if context.triggered_by else CODES[gate]
+    code = 0 if context.triggered_by else gate.exit_code
     told = publishing.facts(context, given.snippets, golden=given.golden)
     headline = several.headline(stores, told)
     say(commands.annotation("notice" if gate is Gate.PASSED else "error", headline, title=f"memregress {gate}"))

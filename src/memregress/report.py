@@ -26,6 +26,11 @@ class Gate(enum.StrEnum):
     FAILED = "failed"
     ERROR = "error"
 
+    @property
+    def exit_code(self) -> int:
+        """How a run with this gate ends; see `errors` for the codes of what went wrong before."""
+        return {Gate.PASSED: 0, Gate.FAILED: 1, Gate.ERROR: 3}[self]
+
 
 class FailOn(enum.StrEnum):
     """What makes the gate fail."""

@@ -149,6 +149,25 @@ def test_baseline_of_the_base_branch(tmp_path, github, golden, sha, kind):
     assert ("nearest ancestor" in done.summary) is (kind == "ancestor")
 
 
+def test_the_base_run_that_tested_nothing_is_passed_over(tmp_path, github, golden):
+    """Where the base commit's own run could not start its store, or tested nothing, the nearest ancestor's counts."""
+    recorded(tmp_path, github, golden, OLDER, config=broken(tmp_path))
+    github.artifact("memregress-faiss", "f" * 40, {"report.json": report_files.encode(situations.document(tested=0))})
+    github.artifact("memregress-faiss", BASE, {"failure.json": b"{}"})
+    done = replay(tmp_path, github, golden, config=broken(tmp_path))
+    assert (done.code, done.outputs["new-broken"]) == (0, "0")
+    assert report_files.read(tmp_path / "memregress-report" / "report.json").baseline.name == f"main@{OLDER[:7]}"
+
+
+def test_many_artifacts_of_pull_requests(tmp_path, github, golden):
+    """The base branch's report is found behind those of many pull requests, which go by the same name."""
+    recorded(tmp_path, github, golden, BASE, config=broken(tmp_path))
+    for number in range(250):
+        github.artifact("memregress-faiss", f"{number:040x}", {"report.json": b"{}"}, branch=f"feature-{number}")
+    done = replay(tmp_path, github, golden, config=broken(tmp_path))
+    assert (done.code, done.outputs["new-broken"]) == (0, "0")
+
+
 @pytest.mark.parametrize(
     "given",
     [{"fork": True}, {"branch": "feature"}, {"expired": True}, {"name": "memregress-other"}],
@@ -275,6 +294,7 @@ def test_a_fork_is_published_by_a_trusted_workflow(tmp_path, github):
     """The pull request is looked up by owner, branch and commit; an older one of that branch is not taken for it."""
     opened(github, 7, sha="0" * 40)
     opened(github, 8, repository="stranger/other")
+    github.pulls.append({"number": 6, "head": {"label": "stranger:feature", "sha": HEAD, "repo": None}})
     opened(github, 9)
     legs(tmp_path, pgvector=situations.null_vector())
     done = run(PUBLISH, tmp_path, github, name="workflow_run", event=triggered(), legs="pgvector")

@@ -2,6 +2,8 @@
 
 import contextlib
 import itertools
+import socket
+import time
 from datetime import timedelta
 
 import numpy as np
@@ -11,7 +13,7 @@ from redis import exceptions
 
 from memregress import errors, instances
 from memregress.backends import redis, registry
-from memregress.testing.conformance import CLOCK, memories, queries, shape
+from memregress.testing.conformance import CLOCK, HOSTILE, memories, queries, shape
 
 _numbers = itertools.count()
 
@@ -173,7 +175,16 @@ def test_a_closed_port():
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize("url", ["postgresql://:s3cret@localhost", "redis://:s3cret@h:port"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://:s3cret@localhost",
+        "redis://:s3cret@h:port",
+        "redis://:s3cret@h/0?decode_responses=true",
+        "redis://:s3cret@h/0?foo=1",
+        "unix:///x?protocol=2&password=s3cret",
+    ],
+)
 def test_a_url_of_something_else(url):
     """What is no URL of Redis is the user's error, and is not printed."""
     with pytest.raises(errors.ConfigError) as caught:
@@ -181,15 +192,97 @@ def test_a_url_of_something_else(url):
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("scheme", ["redis", "rediss"])
+def test_a_server_that_hangs(scheme, monkeypatch):
+    """One that takes a connection and never answers, TLS or not, is given up in seconds."""
+    monkeypatch.setattr(redis.backend.connection, "CONNECT_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/0"
+        started = time.monotonic()
+        with pytest.raises(errors.BackendUnavailable, match="no connection to Redis"):
+            redis.connect(url, space="s", shape=shape(), options=redis.Options())
+    assert time.monotonic() - started < 20
+
+
+def as_user(url, name, password):
+    """The URL of a server with a log-in."""
+    if url.startswith("unix:"):
+        return f"{url}&username={name}&password={password}"
+    return url.replace("redis://", f"redis://{name}:{password}@")
+
+
+def test_drop_is_told_what_it_may_not(connection, url):
+    """Documents are removed even where the index may not be dropped, which is said and not passed over."""
+    connection.execute_command("ACL", "SETUSER", "careful", "on", ">pw", "~*", "+@all", "-FT.DROPINDEX")
+    try:
+        options = redis.Options()
+        backend = redis.connect(as_user(url, "careful", "pw"), space="denied", shape=shape(), options=options)
+        with contextlib.closing(backend):
+            backend.create()
+            backend.load([memories(5)])
+            backend.index()
+            with pytest.raises(errors.BackendUnavailable, match="does not permit dropping"):
+                backend.drop()
+        assert connection.keys("denied:*") == []
+        assert b"denied" in connection.execute_command("FT._LIST")
+    finally:
+        connection.execute_command("ACL", "DELUSER", "careful")
+
+
+def test_an_applications_own_users(connect, connection, url):
+    """Users of an application's index are passed as parameters: nothing in one is a wildcard, or another's name."""
+    users = [user for user in HOSTILE if user.strip() == user and user and len(user) < 100]
+    batch = memories(len(users), users=users)
+    for row, user in enumerate(users):
+        connection.hset(
+            f"app:{batch.ids[row]}", mapping={"the-user": user, "number": row, "vector": batch.vectors[row].tobytes()}
+        )
+    connection.execute_command(
+        "FT.CREATE", "app", "ON", "HASH", "PREFIX", 1, "app:", "SCHEMA", "the-user", "TAG", "SEPARATOR", "\x1f",
+        "CASESENSITIVE", "number", "NUMERIC", "vector", "VECTOR", "FLAT", 6, "TYPE", "FLOAT32", "DIM", 24,
+        "DISTANCE_METRIC", "COSINE",
+    )  # fmt: skip
+    fields = redis.options.Fields(user="the-user", vector="vector", content="", metadata="", created_at="")
+    backend = connect(space="app", in_place=True, fields=fields, of=shape(lifetimes=False))
+    assert backend.search(queries(batch, users=users)).ids == [[id_] for id_ in batch.ids]
+    assert backend.search_exact(queries(batch, users=users)).ids == [[id_] for id_ in batch.ids]
+    one = queries(memories(1), users=[""], k=99)
+    assert backend.search(one).ids == [[]]
+    for filter_, rows in (
+        ({"number": 3}, [3]),
+        ({"number": {"in": [1, "2", None, True]}}, [1]),
+        ({"number": {"in": []}}, []),
+        ({"number": {"gt": 3, "lte": 5}}, [4, 5]),
+        ({"number": {"gt": "inf"}}, []),
+        ({"the-user": {"in": [users[0], None]}}, [0]),
+        ({"the-user": {"in": []}}, []),
+    ):
+        found = backend.search(queries(memories(1), filter_=filter_, k=99)).ids[0]
+        assert sorted(found) == sorted(batch.ids[row] for row in rows), filter_
+    with pytest.raises(errors.ConfigError, match="does not have as TAG or NUMERIC"):
+        backend.search(queries(memories(1), filter_={"colour": "red"}))
+
+
+def test_ranges_over_too_many_texts_are_refused(connect, monkeypatch):
+    """Where not every value is remembered, a range over them is an error, not an answer that leaves some out."""
+    monkeypatch.setattr(redis.backend.filtering, "DISTINCT", 50)
+    backend = connect(memories(200), index="flat")
+    with pytest.raises(errors.ConfigError, match="more than 50 values"):
+        backend.search(queries(memories(1), filter_={"t": {"gt": "100"}}))
+
+
+def test_lifetimes_that_nobody_can_tell(connect, connection):
+    """If it is lost by how much times are shifted, lifetimes are not compared, and that is said."""
+    connect(memories(5), space="undated")
+    connection.delete("memregress:shift:undated")
+    assert connect(space="undated", in_place=True).describe().not_stored == ["expires_at"]
+
+
 def test_a_wrong_password(connection, url):
     """A refused log-in says so, and holds no password."""
     connection.config_set("requirepass", "right")
     try:
-        wrong = (
-            url.replace("redis://", "redis://:s3cret@")
-            if "://" in url and "unix" not in url
-            else f"{url}&password=s3cret"
-        )
+        wrong = as_user(url, "default", "s3cret")
         with pytest.raises(errors.BackendUnavailable, match="does not let us in") as caught:
             redis.connect(wrong, space="s", shape=shape(), options=redis.Options())
         assert "s3cret" not in str(caught.value)

@@ -1,7 +1,10 @@
 """Each cause that can occur on Redis is named correctly when its fault is put into a real server."""
 
+import contextlib
+
 import numpy as np
 import pytest
+import redis as client
 
 from memregress import errors
 
@@ -85,10 +88,28 @@ def test_a_deleted_key(redis, small, only):
     only(redis(small, ("DEL", KEY)), IDS, "missing", "MR202")
 
 
-def test_an_evicted_key(redis, small, only):
-    """Evicted or deleted, it is gone; the server's counters stand among the facts."""
-    report = redis(small, ("DEL", KEY))
-    only(report, IDS, "missing", "MR202")
+def test_evicted_keys(redis, small, broken):
+    """What the server has thrown out for want of memory is missing; its counters stand among the facts."""
+    gone = []
+
+    def evict(connection, space):
+        """Keys with a lifetime only, so that what is not a memory stays."""
+        before = set(connection.keys(f"{space}:*"))
+        connection.config_set("maxmemory-policy", "volatile-random")
+        connection.config_set("maxmemory", connection.info()["used_memory"] - 20_000)
+        try:
+            with contextlib.suppress(client.exceptions.OutOfMemoryError):
+                connection.set("one more", "x")
+        finally:
+            connection.config_set("maxmemory", 0)
+            connection.config_set("maxmemory-policy", "noeviction")
+        left = set(connection.keys(f"{space}:*"))
+        gone.extend(key.decode().removeprefix(f"{space}:") for key in before - left)
+
+    report = redis(small, evict)
+    assert gone
+    assert broken(report) == [(id_, "missing", "MR202") for id_ in sorted(gone)]
+    assert report.target.index.settings["evicted_keys"] >= len(gone)
 
 
 def test_a_document_without_its_vector(redis, small, only):

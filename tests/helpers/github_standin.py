@@ -222,7 +222,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def get_actions_artifacts(self, _, query, __):
         there = [made for made, _ in self.github.artifacts if made["name"] == query["name"]]
-        return 200, {"total_count": len(there), "artifacts": there[: int(query.get("per_page", 30))]}
+        status, items, headers = self.page(there, query)
+        return status, {"total_count": len(there), "artifacts": items}, headers
 
     def get_archive(self, variables, *_):
         return 302, None, {"Location": f"http://localhost:{self.github.port}/signed/{variables['artifact_id']}"}

@@ -74,7 +74,8 @@ class Api:
 
     def comments(self, number: int, **parameters: str) -> Iterator[dict[str, Any]]:
         """Yield the comments of a pull request, over all pages."""
-        yield from self._pages(f"/issues/{number}/comments", parameters)
+        for page in self._pages(f"/issues/{number}/comments", parameters):
+            yield from page
 
     def create_comment(self, number: int, body: str) -> dict[str, Any]:
         """Write a comment on a pull request, and return it."""
@@ -101,10 +102,10 @@ class Api:
         found = self._list("/commits", {"sha": sha, "per_page": str(PAGE)})
         return [str(commit["sha"]) for commit in found]
 
-    def artifacts(self, name: str) -> list[dict[str, Any]]:
-        """Return the latest artifacts of that name."""
-        answer = self._object("GET", "/actions/artifacts", params={"name": name, "per_page": str(PAGE)})
-        return list(answer["artifacts"])
+    def artifacts(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the artifacts of that name, the latest first, over all pages."""
+        for page in self._pages("/actions/artifacts", {"name": name}):
+            yield from page["artifacts"]
 
     def download(self, artifact: int, *, largest: int) -> bytes:
         """Return an artifact as a ZIP archive of at most `largest` bytes."""
@@ -117,13 +118,13 @@ class Api:
                     raise ApiError(0, f"artifact {artifact} has more than {largest:,} bytes", "It is no report.")
             return data
 
-    def _pages(self, path: str, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        page, more = 1, True
+    def _pages(self, path: str, parameters: Mapping[str, str]) -> Iterator[Any]:
+        number, more = 1, True
         while more:
-            query = {**parameters, "per_page": str(PAGE), "page": str(page)}
+            query = {**parameters, "per_page": str(PAGE), "page": str(number)}
             answer = self._send("GET", self._url + path, params=query)
-            yield from answer.json()
-            page, more = page + 1, "next" in answer.links
+            yield answer.json()
+            number, more = number + 1, "next" in answer.links
 
     def _list(self, path: str, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
         return list(self._send("GET", self._url + path, params=parameters).json())

@@ -115,7 +115,8 @@ def _pull_request(github: Api, context: Context) -> int | None:
     if head is None:
         return context.pull_request
     for change in github.pull_requests(f"{head.owner}:{head.branch}"):
-        if change["head"]["sha"] == head.sha and change["head"]["repo"]["full_name"] == head.repository:
+        repository = (change["head"]["repo"] or {}).get("full_name")  # null where the fork is gone
+        if change["head"]["sha"] == head.sha and repository == head.repository:
             return int(change["number"])
     say(commands.annotation("notice", f"no open pull request has {head.sha[:7]} as its head", title="memregress"))
     return None

@@ -6,7 +6,6 @@ for them: an interrupt cancels the statements on the server before it goes on it
 
 from __future__ import annotations
 
-import collections
 import concurrent.futures
 import contextlib
 import queue
@@ -19,14 +18,13 @@ from psycopg2.extensions import connection as Connection  # noqa: N812  it is a 
 from psycopg2.extensions import parse_dsn
 
 from memregress import errors
+from memregress.backends import sending
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
 SILENCE_MILLISECONDS = 60_000
 """How long the network may stay silent on sent data before the connection counts as dead."""
-AHEAD = 2
-"""Arguments made ahead for each connection."""
 DATA_ERRORS = (psycopg2.DataError, psycopg2.IntegrityError, psycopg2.errors.RaiseException)
 """The server refuses a value (not a statement): the row's fault, not the set-up's."""
 
@@ -120,14 +118,6 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _call(free: queue.SimpleQueue[Connection], task: Callable[..., T], argument: Any) -> T:
-    connection = free.get()
-    try:
-        return task(connection, argument)
-    finally:
-        free.put(connection)
-
-
 class Pool:
     """A few connections, each with a thread of its own."""
 
@@ -147,29 +137,24 @@ class Pool:
         free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         for connection in self.connections:
             free.put(connection)
-        futures: collections.deque[concurrent.futures.Future[T]] = collections.deque()
-        try:
-            for argument in arguments:
-                futures.append(self._threads.submit(_call, free, task, argument))
-                if len(futures) > AHEAD * len(self.connections):
-                    yield futures[0].result()
-                    futures.popleft()  # not before: it is waited for, too, if we are interrupted
-            while futures:
-                yield futures[0].result()
-                futures.popleft()
-        except BaseException:
-            self._cancel(self.connections)
-            for future in futures:
-                future.cancel()
-            concurrent.futures.wait(futures, timeout=CONNECT_SECONDS)
-            raise
+
+        def call(argument: Any) -> T:
+            connection = free.get()
+            try:
+                return task(connection, argument)
+            finally:
+                free.put(connection)
+
+        yield from sending.in_order(
+            self._threads, call, arguments, width=len(self.connections), on_interrupt=self._cancel
+        )
 
     def run_one(self, task: Callable[[Connection], T]) -> T:
         """Call `task(connection)` on the first connection."""
         return self.run(lambda connection, _: task(connection), [None])[0]
 
-    def _cancel(self, connections: Sequence[Connection]) -> None:
-        for connection in connections:
+    def _cancel(self) -> None:
+        for connection in self.connections:
             with contextlib.suppress(psycopg2.Error):
                 connection.cancel()
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from redis import exceptions
@@ -127,11 +126,22 @@ class FlatBackend:
     def drop(self) -> None:
         """Remove the indexes this run made, and the documents it wrote; no key is taken for ours by its name."""
         with connection.doing("dropping its space", self._where):
+            self._keys.remove()  # first: documents are what must not stay
             for name in self._indexes:
-                with contextlib.suppress(exceptions.ResponseError):  # it never came to be
-                    self._pool.ask("FT.DROPINDEX", name)
-            self._keys.remove()
+                self._drop_index(name)
         self._indexes = []
+
+    def _drop_index(self, name: str) -> None:
+        try:
+            self._pool.ask("FT.DROPINDEX", name)
+        except exceptions.NoPermissionError:
+            raise
+        except exceptions.ResponseError:
+            if name in self._there():  # else it never came to be, which servers word in several ways
+                raise
+
+    def _there(self) -> list[str]:
+        return [found.decode(errors="replace") for found in self._pool.ask("FT._LIST")]
 
     def close(self) -> None:
         """Close the connections."""
@@ -170,9 +180,14 @@ class FlatBackend:
             index_metric=index.metric,
             parameters=index.parameters,
             settings=({"EF_RUNTIME": ef} if ef else {}) | watched,
-            not_stored=[name for name, there in names.items() if not there],
+            not_stored=self._not_stored(names),
             names={**names, "id": "key", "expires_at": "PEXPIRETIME"},
         )
+
+    def _not_stored(self, names: Mapping[str, str]) -> list[str]:
+        """Fields that cannot be compared: those without a name, and lifetimes shifted by nobody knows how much."""
+        lost = ["expires_at"] if self._own and not self._keys.dated else []
+        return [*(name for name, there in names.items() if not there), *lost]
 
     # Searchable, ExactSearchable
 
@@ -210,6 +225,11 @@ class FlatBackend:
             return None
         return self._options.ef_runtime or (None if self._in_place else THOROUGH_EF)
 
+    @property
+    def _own(self) -> bool:
+        """Whether the documents are memregress's, of this run or of an earlier one."""
+        return not self._in_place or labels.USER in self._ready.attributes
+
     @functools.cached_property
     def _documents(self) -> Documents:
         kind: str = self._options.documents
@@ -223,7 +243,7 @@ class FlatBackend:
 
     @functools.cached_property
     def _conditions(self) -> searching.Conditions:
-        if not self._in_place or labels.USER in self._ready.attributes:
+        if self._own:
             if self._in_place:
                 self._known.numbers = indexing.numbers(self._ready)
             return filtering.Own(self._known)

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-import collections
 import concurrent.futures
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import redis
 from redis import exceptions
 
 from memregress import errors
+from memregress.backends import sending
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-AHEAD = 2
-"""Pipelines made ahead for each connection."""
 UNKNOWN = "unknown command"
+PARAMETERS = ("db", "username", "password")
+"""What a URL may ask for."""
 
 Command = Sequence[Any]
 
 
 def place(url: str) -> str:
-    """Name a server by host, port and database only; never by anything secret."""
+    """Name a server by host and port, or its socket; never by anything secret.
+
+    Raises:
+        ConfigError: the URL is not one of Redis, or has parameters that are not the server's business.
+    """
     parts = urlsplit(url)
-    if parts.scheme == "unix":
-        return parts.path
-    if parts.scheme not in ("redis", "rediss"):
+    if parts.scheme not in ("redis", "rediss", "unix"):
         raise errors.ConfigError(
             "the URL is not one of Redis", "Write redis://[user:password@]host:port/0, rediss:// for TLS, or unix://."
         )
+    strange = [name for name in parse_qs(parts.query) if name not in PARAMETERS and not name.startswith("ssl_")]
+    if strange:  # the driver would take them for settings of its own, before ours
+        raise errors.ConfigError(
+            f"the URL has a parameter {strange[0]!r}", f"It may have {', '.join(PARAMETERS)}, and ssl_… with rediss://."
+        )
+    if parts.scheme == "unix":
+        return parts.path
     try:
         return f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
     except ValueError:
@@ -40,21 +49,25 @@ def place(url: str) -> str:
 
 
 def connect(url: str, *, timeout: float) -> redis.Redis:
-    """Open a client on which no answer takes longer than `timeout` seconds."""
+    """Open a client on which no answer takes longer than `timeout` seconds; the first has to come at once."""
     where = place(url)
     try:
-        client = redis.Redis.from_url(
-            url,
-            protocol=3,  # its answers say where the server gave up early
-            decode_responses=False,
-            socket_connect_timeout=CONNECT_SECONDS,
-            socket_timeout=timeout,
-            client_name="memregress",
-        )
-        client.ping()
-    except (exceptions.RedisError, ValueError, OSError) as error:
+        with contextlib.closing(_client(url, CONNECT_SECONDS)) as first:  # TLS that nobody speaks, a server that hangs
+            first.ping()
+        return _client(url, timeout)
+    except (exceptions.RedisError, ValueError, TypeError, OSError) as error:
         raise _refused(where, error) from error
-    return client
+
+
+def _client(url: str, timeout: float) -> redis.Redis:
+    return redis.Redis.from_url(
+        url,
+        protocol=3,  # its answers say where the server gave up early
+        decode_responses=False,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=timeout,
+        client_name="memregress",
+    )
 
 
 def _refused(where: str, error: Exception) -> errors.MemregressError:
@@ -128,21 +141,7 @@ class Pool:
 
     def stream(self, task: Callable[[T], Any], arguments: Iterable[T]) -> Iterator[Any]:
         """Call `task` for each argument in a thread that is free; answers in order, a few made ahead."""
-        futures: collections.deque[concurrent.futures.Future[Any]] = collections.deque()
-        try:
-            for argument in arguments:
-                futures.append(self._threads.submit(task, argument))
-                if len(futures) > AHEAD * self._connections:
-                    yield futures[0].result()
-                    futures.popleft()  # not before: it is waited for, too, if we are interrupted
-            while futures:
-                yield futures[0].result()
-                futures.popleft()
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            concurrent.futures.wait(futures, timeout=CONNECT_SECONDS)
-            raise
+        yield from sending.in_order(self._threads, task, arguments, width=self._connections)
 
     def pipelines(self, batches: Iterable[Sequence[Command]]) -> Iterator[list[Any]]:
         """Send each batch as one pipeline and yield its answers; a command that failed is answered by its error."""

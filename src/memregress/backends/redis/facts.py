@@ -123,10 +123,8 @@ def server(pool: Pool) -> tuple[str, dict[str, Any]]:
     """Return name and versions of the server, and the facts that tell why documents may be gone."""
     info = pool.client.info()
     modules = {_text(one[b"name"]): int(one[b"ver"]) for one in pool.ask("MODULE", "LIST")}
-    name = "Valkey" if info.get("server_name") == "valkey" else "Redis"
-    search = modules.get("search") or modules.get("searchlight")
-    version = info.get("valkey_version") if name == "Valkey" else info["redis_version"]
-    words = [f"{name} {version}", *([f"RediSearch {_version(search)}"] if search else [])]
+    search = modules.get("search")
+    words = [f"Redis {info['redis_version']}", *([f"RediSearch {_version(search)}"] if search else [])]
     watched = ("maxmemory", "evicted_keys", "expired_keys")
     facts = {key: info[key] for key in watched if info.get(key)}
     return ", ".join(words), facts | ({"maxmemory_policy": info["maxmemory_policy"]} if "maxmemory" in facts else {})

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from memregress import errors, filters
 from memregress.backends.redis import labels
 from memregress.filters import Condition
@@ -18,17 +20,17 @@ from memregress.model import Filter
 NOTHING = f"@{labels.LABELS}:{{{labels.NOBODY}}}"
 BOUNDS = {"gt": "({value} +inf", "gte": "{value} +inf", "lt": "-inf ({value}", "lte": "-inf {value}"}
 DISTINCT = 20_000
-"""Values of a key that are remembered, for ranges over text."""
+"""Values of a key that are remembered, for ranges that the server has none for."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Known:
-    """What was loaded: keys with numbers of their own, and the values of the others, as tags."""
+    """What was loaded: keys with numbers of their own, and the other values of each key, as tags."""
 
     numbers: set[str] = field(default_factory=set)
     values: dict[str, dict[Any, str]] = field(default_factory=dict)
     complete: bool = True
-    """Whether `values` holds all there are; not of an index that was there before."""
+    """Whether everything was seen; not of an index that was there before."""
 
     def add(self, metadata: Mapping[str, Any]) -> None:
         """Note the keys and values of a memory."""
@@ -36,9 +38,23 @@ class Known:
             for item in found if isinstance(found, list) else [found] if isinstance(found, str) else []:
                 if isinstance(item, (str, int, float)) and not isinstance(item, bool):
                     values = self.values.setdefault(key, {})
-                    if len(values) < DISTINCT:
-                        values.setdefault(item, labels.value(key, item))
-        self.numbers.update(key for key, _ in labels.numbers(dict(metadata)))
+                    if item not in values and len(values) <= DISTINCT:  # one more than may be: too many
+                        values[item] = labels.value(key, item)
+        self.numbers.update(key for key, _ in labels.numbers(metadata))
+
+    def of(self, key: str) -> Mapping[Any, str]:
+        """Return the values of a key and their tags.
+
+        Raises:
+            ConfigError: not all of them are known, so that a range over them would leave memories out.
+        """
+        values = self.values.get(key, {})
+        if self.complete and len(values) <= DISTINCT:
+            return values
+        many = f"it has more than {DISTINCT:,} values" if self.complete else "the index was there before"
+        raise errors.ConfigError(
+            f"a query ranges over {key}, where Redis has no range (text, lists), and {many}", "Leave the query out."
+        )
 
 
 class Own:
@@ -59,22 +75,12 @@ class Own:
         return self._range(condition)
 
     def _range(self, condition: Condition) -> str:
-        known, key = self._known.values.get(condition.key, {}), condition.key
-        if not self._known.complete:
-            known = {}
-        compare, bound = filters.RANGES[condition.test], condition.operand
-        alike = [tag for item, tag in known.items() if isinstance(item, str) is isinstance(bound, str)
-                 and compare(item, bound)]  # fmt: skip
-        if isinstance(bound, str):
-            if not self._known.complete:
-                raise errors.ConfigError(
-                    f"a range over text ({key}) cannot be searched in an index that was there before",
-                    "Redis has ranges over numbers only; leave the query out, or replay without --in-place.",
-                )
-            return _tags(alike)
+        key, bound, compare = condition.key, condition.operand, filters.RANGES[condition.test]
+        values = self._known.of(key) if self._known.complete or isinstance(bound, str) else {}
+        alike = [tag for item, tag in values.items() if _text(item) is _text(bound) and compare(item, bound)]
         words = [_tags(alike)] if alike else []
-        if key in self._known.numbers:
-            words.append(f"@{labels.number(key)}:[{BOUNDS[condition.test].format(value=_number(bound))}]")
+        if key in self._known.numbers and not _text(bound):
+            words.append(_within(labels.number(key), condition))
         return f"({' | '.join(words)})" if words else NOTHING
 
 
@@ -96,17 +102,16 @@ class Theirs:
         return " ".join(words)
 
     def _equal(self, key: str, operands: list[Any], parameters: dict[str, Any]) -> str:
-        kind = self._kind(key)
-        if not operands:
-            return f"@{key}:{{{labels.NOBODY * 40}}}"
-        if kind == "NUMERIC":
-            return f"({' | '.join(f'@{key}:[{_number(item)} {_number(item)}]' for item in operands)})"
+        if self._kind(key) == "NUMERIC":
+            numbers = [_number(item) for item in operands if labels.is_number(item)]
+            words = [f"@{labels.escaped(key)}:[{number} {number}]" for number in numbers]
+            return f"({' | '.join(words)})" if words else _none(key)
+        texts = [text for text in map(_tag, operands) if text or (text == "" and self._takes_empty(key))]
         names = []
-        for item in operands:
-            name = f"p{len(parameters)}"
-            parameters[name] = str(item)
-            names.append(f"${name}")
-        return f"@{key}:{{{' | '.join(names)}}}"
+        for text in texts:
+            names.append(f"$p{len(parameters)}")
+            parameters[f"p{len(parameters)}"] = text
+        return f"@{labels.escaped(key)}:{{{' | '.join(names)}}}" if names else self._no_tag(key)
 
     def _range(self, condition: Condition) -> str:
         if self._kind(condition.key) != "NUMERIC":
@@ -114,7 +119,15 @@ class Theirs:
                 f"the index has no numbers in {condition.key}, which a query ranges over",
                 "Index it as NUMERIC, or leave the query out.",
             )
-        return f"@{condition.key}:[{BOUNDS[condition.test].format(value=_number(condition.operand))}]"
+        return _within(condition.key, condition) if labels.is_number(condition.operand) else _none(condition.key)
+
+    def _takes_empty(self, key: str) -> bool:
+        return b"INDEXEMPTY" in self._attributes[key].get("flags", ())
+
+    def _no_tag(self, key: str) -> str:
+        """No document has a tag and has it not."""
+        name = labels.escaped(key)
+        return f"@{name}:{{{labels.NOBODY}}} -@{name}:{{{labels.NOBODY}}}"
 
     def _kind(self, key: str) -> str:
         found = self._attributes.get(key)
@@ -128,6 +141,26 @@ class Theirs:
 
 def _tags(tags: list[str]) -> str:
     return f"@{labels.LABELS}:{{{'|'.join(tags)}}}" if tags else NOTHING
+
+
+def _within(field: str, condition: Condition) -> str:
+    return f"@{labels.escaped(field)}:[{BOUNDS[condition.test].format(value=_number(condition.operand))}]"
+
+
+def _none(field: str) -> str:
+    """No number is above 0 and not."""
+    return f"@{labels.escaped(field)}:[(0 0]"
+
+
+def _tag(item: Any) -> str | None:
+    """An application's tag of a value: text as it is, other values as in JSON; null is none."""
+    if item is None:
+        return None
+    return item if isinstance(item, str) else msgspec.json.encode(item).decode()
+
+
+def _text(item: Any) -> bool:
+    return isinstance(item, str)
 
 
 def _number(value: Any) -> str:

@@ -36,6 +36,8 @@ class Keys:
         self._pool = pool
         self._space = space
         self._shift = timedelta()
+        self.dated = False
+        """Whether it is known by how much times are shifted."""
         self._written: list[str] = []
 
     def of(self, id_: str) -> str:
@@ -52,11 +54,14 @@ class Keys:
         now = EPOCH + timedelta(seconds=int(seconds), microseconds=int(microseconds))
         self._shift = round((now - clock + SPARE) / MILLISECOND) * MILLISECOND
         self._pool.ask("SET", self._shift_key, self._shift // MILLISECOND)
+        self.dated = True
         return True
 
     def recall(self) -> None:
-        """Look up by how much the times of a space that is there were shifted."""
-        self._shift = int(self._pool.ask("GET", self._shift_key) or 0) * MILLISECOND
+        """Look up by how much the times of a space that is there were shifted; an application's are not."""
+        noted = self._pool.ask("GET", self._shift_key)
+        self.dated = noted is not None
+        self._shift = int(noted or 0) * MILLISECOND
 
     @property
     def _shift_key(self) -> str:

@@ -8,8 +8,9 @@ id can then match another user, or be anything but an id.
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -22,6 +23,11 @@ NOBODY = "n"
 """A tag that no value has."""
 
 
+def escaped(field: str) -> str:
+    """Return the name of a field for a query, in which most characters but letters have a meaning."""
+    return re.sub(r"(\W)", r"\\\1", field)
+
+
 def user(name: str) -> str:
     """Return the tag of a user."""
     data = name.encode(errors="surrogatepass")
@@ -30,7 +36,7 @@ def user(name: str) -> str:
 
 def value(key: str, found: Any) -> str:
     """Return the tag of one value of a key; JSON's kinds are kept apart, 1 and 1.0 are one."""
-    data = msgspec.json.encode([key, _kind(found), float(found) if _is_number(found) and _exact(found) else found])
+    data = msgspec.json.encode([key, _kind(found), float(found) if is_number(found) and _exact(found) else found])
     return f"v{hashlib.sha256(data).hexdigest()[:32]}"
 
 
@@ -47,14 +53,15 @@ def number(key: str) -> str:
     return f"memregress_n_{key.encode().hex()}"
 
 
-def numbers(metadata: dict[str, Any]) -> Iterator[tuple[str, float]]:
+def numbers(metadata: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the keys whose value is a single number."""
     for key, found in metadata.items():
-        if _is_number(found) and -LARGEST <= found <= LARGEST:
+        if is_number(found) and -LARGEST <= found <= LARGEST:
             yield key, found
 
 
-def _is_number(found: Any) -> bool:
+def is_number(found: Any) -> bool:
+    """Whether a value is a number to JSON; true and false are not."""
     return isinstance(found, (int, float)) and not isinstance(found, bool)
 
 
@@ -63,4 +70,4 @@ def _exact(found: float) -> bool:
 
 
 def _kind(found: Any) -> str:
-    return "number" if _is_number(found) else type(found).__name__
+    return "number" if is_number(found) else type(found).__name__

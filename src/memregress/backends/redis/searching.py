@@ -81,7 +81,7 @@ class Search:
             raise errors.BackendError(
                 f"the index {self.index.name} has no TAG field, so it cannot be searched exactly", "Add one to it."
             )
-        return f"-@{tag}:{{{labels.NOBODY}}}"
+        return f"-@{labels.escaped(tag)}:{{{labels.NOBODY}}}"
 
     def _command(self, queries: QueryBatch, row: int, blob: bytes, mode: Mode) -> Command:
         parameters: dict[str, Any] = {"memregress_vector": blob}
@@ -92,11 +92,13 @@ class Search:
         if mode.exact and self.index.kind != "flat":
             condition, options = condition or self.everything, " HYBRID_POLICY ADHOC_BF"
         k = queries.k[row]
-        nearest = f"[KNN {k} @{self.index.vector} $memregress_vector{options} AS {DISTANCE}]"
+        nearest = f"[KNN {k} @{labels.escaped(self.index.vector)} $memregress_vector{options} AS {DISTANCE}]"
+        patience = ("TIMEOUT", 0) if mode.exact or mode.force else ()  # a control of ours may take its time
         named = [word for pair in parameters.items() for word in pair]
         return (
             "FT.SEARCH", mode.index or self.index.name, f"({condition or '*'})=>{nearest}",
-            "PARAMS", len(named), *named, "SORTBY", DISTANCE, "LIMIT", 0, k, "RETURN", 1, DISTANCE, "DIALECT", 2,
+            "PARAMS", len(named), *named, "SORTBY", DISTANCE, "LIMIT", 0, k, "RETURN", 1, DISTANCE,
+            "DIALECT", 2, *patience,
         )  # fmt: skip
 
     def _hits(self, answer: Any) -> list[tuple[str, float]]:
