@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 import time
+import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,7 @@ from memregress.inputs import Inputs
 from memregress.legs import Leg
 from memregress.model import Progress
 from memregress.render import terminal
-from memregress.report import Failure, Outcome, Report
+from memregress.report import Failure, Gate, Outcome, Report
 
 INTERRUPTED = 130
 PATIENCE = 20.0
@@ -47,6 +48,9 @@ def main(environ: Mapping[str, str]) -> int:
         outcome, code = judged, judged.gate.exit_code
     except errors.MemregressError as error:
         outcome, code = _failure(error, given), error.exit_code
+    except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding
+        traceback.print_exc()
+        outcome, code = _failure(_fault(error), given), Gate.ERROR.exit_code
     except KeyboardInterrupt:
         say(commands.annotation("error", "cancelled; what was started has been removed", title="memregress"))
         return INTERRUPTED
@@ -148,7 +152,7 @@ class _Log:
 
 
 def _failure(error: errors.MemregressError, given: Inputs | None) -> Failure:
-    lines = error.message.splitlines()
+    lines = error.message.splitlines() or [""]
     return Failure(
         memregress=memregress.__version__,
         created_at=datetime.now(UTC),
@@ -162,6 +166,13 @@ def _failure(error: errors.MemregressError, given: Inputs | None) -> Failure:
             for item in getattr(error, "problems", ())
         ],
         log=[line.removeprefix("  | ") for line in lines[1:] if line.startswith("  | ")],
+    )
+
+
+def _fault(error: Exception) -> errors.MemregressError:
+    return errors.MemregressError(
+        f"memregress itself failed: {type(error).__name__}: {str(error)[:200]}",
+        "Please report it, with the log of this step.",
     )
 
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import functools
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,22 +189,11 @@ def schema() -> None:
 
 
 def _show(document: Report, console: Console) -> None:
+    from memregress.github import commands
     from memregress.render import console as renderer
 
-    with _silenced():
+    with commands.silenced_in_job(click.echo):
         renderer.show(document, console)
-
-
-@contextlib.contextmanager
-def _silenced(*, err: bool = False) -> Iterator[None]:
-    """In a job of GitHub Actions, a memory's text must not be a command to the runner."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        yield
-        return
-    from memregress.github import commands
-
-    with commands.silenced(lambda line: click.echo(line, err=err)):
-        yield
 
 
 def _console() -> Console:
@@ -255,14 +244,19 @@ def _guarded(command: Callable[[], Any]) -> int:
         click.echo("stopped; what was made has been removed", err=True)
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
+    except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding
+        traceback.print_exc()
+        _complain(errors.MemregressError(f"memregress itself failed: {type(error).__name__}", "Please report it."))
+        code = ERROR
     return code
 
 
 def _complain(error: errors.MemregressError) -> None:
+    from memregress.github import commands
     from memregress.render import terminal
 
     lines = [*error.message.splitlines(), *getattr(error, "__notes__", [])]
-    with _silenced(err=True):
+    with commands.silenced_in_job(functools.partial(click.echo, err=True)):
         click.secho("error: ", fg="red", bold=True, err=True, nl=False)
         for line in lines:
             click.echo(terminal.plain(line), err=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from memregress import errors
+from memregress.github import commands
 from memregress.render import terminal
 
 if TYPE_CHECKING:
@@ -74,10 +75,11 @@ def show(path: Path, ids: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         _print_json(found if ids else found[0])
         return
-    for number, item in enumerate(found):
-        if number:
-            click.echo()
-        _print_table(item)
+    with commands.silenced_in_job(click.echo):
+        for number, item in enumerate(found):
+            if number:
+                click.echo()
+            _print_table(item)
 
 
 @golden.command(name="import")
@@ -179,8 +181,9 @@ def diff(context: click.Context, old: Path, new: Path, *, exit_code: bool, as_js
     if as_json:
         _print_json(difference)
     else:
-        for line in _difference(difference):
-            click.echo(line)
+        with commands.silenced_in_job(click.echo):
+            for line in _difference(difference):
+                click.echo(line)
     if exit_code and difference:
         context.exit(1)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from memregress import errors
 from memregress.github import reading
+from memregress.github.commenting import Mode
 from memregress.github.publishing import Terms
 
 AUTO, NO_BASELINE = "auto", "none"
@@ -29,7 +30,7 @@ class Inputs:
     fail_on: str = "regression"
     baseline: str = AUTO
     golden_base: str = ""
-    comment: Any = "auto"
+    comment: str = "auto"
     snippets: str = "auto"
     key: str = ""
     out: str = "memregress-report"
@@ -48,7 +49,7 @@ class Inputs:
     @property
     def terms(self) -> Terms:
         """How the comment is written."""
-        return Terms(token=self.github_token, mode=self.comment, key=self.name)
+        return Terms(token=self.github_token, mode=cast("Mode", self.comment), key=self.name)
 
 
 NONE = Inputs(backend="", golden="", comment="never")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import msgspec
 
 from memregress.github import reading
+from memregress.github.commenting import Mode
 from memregress.github.publishing import Terms
 
 
@@ -17,12 +18,12 @@ from memregress.github.publishing import Terms
 class Inputs:
     """What a workflow gives with ``with:``; see ``publish/action.yml``."""
 
-    legs: Any
+    legs: list[str]
     """The names of the legs that are expected."""
     reports: str = "memregress-reports"
     prefix: str = "memregress-"
     golden: str = ""
-    comment: Any = "auto"
+    comment: str = "auto"
     snippets: str = "auto"
     key: str = "default"
     github_token: str = field(default="", repr=False)
@@ -35,7 +36,7 @@ class Inputs:
     @property
     def terms(self) -> Terms:
         """How the comment is written."""
-        return Terms(token=self.github_token, mode=self.comment, key=self.key)
+        return Terms(token=self.github_token, mode=cast("Mode", self.comment), key=self.key)
 
 
 def read(environ: Mapping[str, str]) -> Inputs:

@@ -14,7 +14,6 @@ from memregress.github.commenting import Marker
 from memregress.golden import open as open_golden
 from memregress.testing import sets
 
-ROOT = Path(__file__).parents[2]
 RUNNER = "catthehacker/ubuntu:act-latest"
 LOST = "m-000123"
 
@@ -86,16 +85,6 @@ pytestmark = [pytest.mark.docker, pytest.mark.store]
 
 
 @pytest.fixture(scope="module")
-def image():
-    """The action's image, built once: the jobs of a workflow would each build it, and find it in the cache now."""
-    command = ["docker", "build", "--quiet", str(ROOT)]
-    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}  # the builder that act uses
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip().splitlines()[-1]
-
-
-@pytest.fixture(scope="module")
 def repository(tmp_path_factory, image):
     """A repository of a user's: its golden set, its settings, and a workflow with a job for each outcome."""
     folder = tmp_path_factory.mktemp("user") / "app"
@@ -114,7 +103,7 @@ def repository(tmp_path_factory, image):
     return folder
 
 
-def act(repository, event, github, *, private, jobs=()):
+def act(repository, event, github, action, *, private, jobs=()):
     """Run the workflow for an event, and return what each job printed, one object a line."""
     (repository.parent / "event.json").write_text(
         json.dumps(
@@ -132,7 +121,7 @@ def act(repository, event, github, *, private, jobs=()):
         "--env", "TESTCONTAINERS_CONNECTION_MODE=gateway_ip",
         "--env", "GITHUB_REPOSITORY=org/app", "--env", f"GITHUB_API_URL={github.url}",
         "--env", f"GITHUB_GRAPHQL_URL={github.graphql_url}", "-s", f"GITHUB_TOKEN={standin.WRITES}",
-        "--local-repository", f"org/memregress-action@v1={ROOT}",
+        "--local-repository", f"org/memregress-action@v1={action}",
         *(word for job in jobs for word in ("--job", job)),
     ]  # fmt: skip
     environment = {**os.environ, "HOME": str(repository.parent), "XDG_CACHE_HOME": str(repository.parent / "cache")}
@@ -168,9 +157,9 @@ def github():
 
 
 @pytest.fixture(scope="module")
-def pull_request(repository, github):
+def pull_request(repository, github, action):
     """Every job, for a pull request to a public repository."""
-    return act(repository, "pull_request", github, private=False)
+    return act(repository, "pull_request", github, action, private=False)
 
 
 def test_comments(pull_request, github):
@@ -256,17 +245,17 @@ def test_nothing_tested_is_no_pass(pull_request, job, says):
     assert "Traceback" not in done.text
 
 
-def test_private_repositories_see_texts(repository, github):
+def test_private_repositories_see_texts(repository, github, action):
     """In a private repository the summary shows the beginning of the text and the user."""
-    text = act(repository, "pull_request", github, private=True, jobs=["broken"])["broken"].text
+    text = act(repository, "pull_request", github, action, private=True, jobs=["broken"])["broken"].text
     assert "Order 123 is on its way" in text
     assert "u_0003" in text
 
 
 @pytest.mark.parametrize("event", ["merge_group", "workflow_dispatch"])
-def test_other_events(repository, github, event):
+def test_other_events(repository, github, action, event):
     """A merge queue and a manual run get a verdict too."""
-    assert act(repository, event, github, private=False, jobs=["started"])["started"].result == "success"
+    assert act(repository, event, github, action, private=False, jobs=["started"])["started"].result == "success"
 
 
 def test_nothing_is_left(pull_request):

@@ -146,7 +146,15 @@ def test_untrusted_code_is_refused(tmp_path):
     assert "does not run on pull_request_target" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["report", "report.json"], ["golden", "validate", "no\n::error::such"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report", "report.json"],
+        ["golden", "validate", "no\n::error::such"],
+        ["golden", "show", "golden", "::error::x"],
+        ["golden", "diff", "golden", "other"],
+    ],
+)
 def test_the_command_line_cannot_steer_a_runner(tmp_path, arguments):
     """In a job the command line's own output is text to the runner, on both streams, and the silence ends."""
     memory = msgspec.structs.replace(
@@ -154,6 +162,11 @@ def test_the_command_line_cannot_steer_a_runner(tmp_path, arguments):
     )
     document = situations.document([memory], [situations.cause("::error::z", "n", 1, ["::error::w"], "::error::v")])
     (tmp_path / "report.json").write_bytes(report_files.encode(document))
+    for name, ids in (("golden", ["::error::x", "##[add-mask]y"]), ("other", ["::error::x"])):
+        memories = [{"id": id_, "content": "::error::content", "vector": [1.0, 2.0]} for id_ in ids]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(memory) + "\n" for memory in memories))
+        importing = [sys.executable, "-m", "memregress", "golden", "import", f"{name}.jsonl", name]
+        subprocess.run(importing, cwd=tmp_path, capture_output=True, check=True)
     command = [sys.executable, "-m", "memregress", *arguments]
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "GITHUB_ACTIONS": "true"}, capture_output=True, text=True, check=False

@@ -49,13 +49,6 @@ STANDINS = {
 }
 
 
-@pytest.fixture(scope="module")
-def image():
-    """The action's image, so that act finds its layers in the cache."""
-    environment = {**os.environ, "DOCKER_BUILDKIT": "0"}
-    subprocess.run(["docker", "build", "--quiet", str(ROOT)], env=environment, capture_output=True, check=True)
-
-
 @pytest.fixture
 def repository(tmp_path, image):
     """A repository of a user's that calls the reusable workflow."""
@@ -70,7 +63,7 @@ def repository(tmp_path, image):
     return folder
 
 
-def act(repository, github, *, token=standin.WRITES):
+def act(repository, github, action):
     """Run the workflow, and return each job's result by name, and the log."""
     identity = ["-c", "user.name=user", "-c", "user.email=user@example.com"]
     for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "memories"]):
@@ -103,7 +96,7 @@ def act(repository, github, *, token=standin.WRITES):
         "--env", "TESTCONTAINERS_RYUK_DISABLED=true", "--env", "DOCKER_HOST=unix:///var/run/docker.sock",
         "--env", "TESTCONTAINERS_CONNECTION_MODE=gateway_ip", "--env", "GITHUB_REPOSITORY=org/app",
         "--env", f"GITHUB_API_URL={github.url}", "--env", f"GITHUB_GRAPHQL_URL={github.graphql_url}",
-        "-s", f"GITHUB_TOKEN={token}", "--local-repository", f"org/memregress-action@v1={ROOT}", *local,
+        "-s", f"GITHUB_TOKEN={standin.WRITES}", "--local-repository", f"org/memregress-action@v1={action}", *local,
     ]  # fmt: skip
     environment = {**os.environ, "HOME": str(repository.parent), "XDG_CACHE_HOME": str(repository.parent / "cache")}
     done = subprocess.run(
@@ -120,10 +113,10 @@ def verdict(results):
     return found
 
 
-def test_one_store_is_broken(repository, github_):
+def test_one_store_is_broken(repository, github_, action):
     """The broken store is named, the whole check is red, and one comment has both stores and the removed memory."""
     (repository / "memregress.toml").write_text('[faiss]\nmetric = "l2"\n')
-    results, log = act(repository, github_)
+    results, log = act(repository, github_, action)
     assert verdict(results) == "failure", log
     (body,) = github_.bodies(412)
     assert "1 of 2 stores broken by this pull request" in body, log
@@ -134,13 +127,13 @@ def test_one_store_is_broken(repository, github_):
     assert "comment-url=https://github.com/org/app/pull/412#issuecomment-" in log
 
 
-def test_a_leg_that_is_lost(repository, github_):
+def test_a_leg_that_is_lost(repository, github_, action):
     """A leg that leaves nothing makes the verdict red, and is named, though every other leg is green."""
     workflow = repository / ".github" / "workflows" / "memregress.yml"
     text = workflow.read_text()
     lost = "      - if: matrix.backend == 'pgvector'\n        run: exit 7\n      - uses: org/memregress-action@v1\n"
     workflow.write_text(text.replace("      - uses: org/memregress-action@v1\n", lost, 1))
-    results, log = act(repository, github_)
+    results, log = act(repository, github_, action)
     assert verdict(results) == "failure", log
     (body,) = github_.bodies(412)
     assert "1 of 2 stores not tested, so this is no pass" in body

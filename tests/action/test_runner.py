@@ -4,14 +4,12 @@ import json
 import os
 import subprocess
 import uuid
-from pathlib import Path
 
 import pytest
 
 from memregress import report_files
 from memregress.testing import sets
 
-ROOT = Path(__file__).parents[2]
 EVENTS = {
     "pull_request": {"pull_request": {"number": 4, "head": {"sha": "h"}, "base": {"ref": "main", "sha": "b"}}},
     "merge_group": {"merge_group": {"head_sha": "h", "base_sha": "b", "base_ref": "refs/heads/main"}},
@@ -24,13 +22,6 @@ pytestmark = [pytest.mark.docker, pytest.mark.store]
 
 def docker(*words, **given):
     return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=300, check=False, **given)
-
-
-@pytest.fixture(scope="module")
-def image():
-    done = docker("build", "--quiet", str(ROOT), env={**os.environ, "DOCKER_BUILDKIT": "0"})
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip().splitlines()[-1]
 
 
 @pytest.fixture(scope="module")

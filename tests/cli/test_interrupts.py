@@ -60,6 +60,26 @@ def finish(process):
     return process.returncode, rest, time.monotonic() - started
 
 
+def stopped(process, stage, sent, code):
+    """Stop a replay at a stage: it ends promptly, in order, with the code of the signal."""
+    wait_for(process, stage)
+    time.sleep(0.05)
+    process.send_signal(sent)
+    returned, messages, seconds = finish(process)
+    assert returned == code, messages
+    assert "Traceback" not in messages
+    assert seconds < PROMPT_SECONDS
+
+
+def lost(process):
+    """A replay whose server has gone says so, promptly."""
+    returned, messages, seconds = finish(process)
+    assert returned == 3, messages
+    assert re.search(r"(was lost|no connection)", messages)
+    assert "what to do" in messages
+    assert seconds < PROMPT_SECONDS
+
+
 def spaces(url):
     """Schemas of replays that are in a database."""
     with contextlib.closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
@@ -72,13 +92,7 @@ def spaces(url):
 def test_stopped_at(pgvector_url, large, tmp_path, stage, sent, code):
     """Stopped at any stage, a replay ends promptly with its own code, and its space is gone from the store."""
     with running(large, "--backend", "pgvector", url=pgvector_url, temporary=tmp_path) as process:
-        wait_for(process, stage)
-        time.sleep(0.05)
-        process.send_signal(sent)
-        returned, messages, seconds = finish(process)
-    assert returned == code, messages
-    assert "Traceback" not in messages
-    assert seconds < PROMPT_SECONDS
+        stopped(process, stage, sent, code)
     assert spaces(pgvector_url) == []
 
 
@@ -120,11 +134,7 @@ def test_a_server_that_dies(large, tmp_path, stage):
         time.sleep(0.05)
         postmaster = int(Path(folder, "postmaster.pid").read_text().splitlines()[0])
         os.kill(postmaster, signal.SIGQUIT)
-        returned, messages, seconds = finish(process)
-    assert returned == 3, messages
-    assert re.search(r"(was lost|no connection)", messages)
-    assert "what to do" in messages
-    assert seconds < PROMPT_SECONDS
+        lost(process)
 
 
 @pytest.mark.store
@@ -133,13 +143,7 @@ def test_a_server_that_dies(large, tmp_path, stage):
 def test_stopped_on_redis(embedded_redis, large, tmp_path, stage, sent, code):
     """The same on Redis: neither documents nor indexes are left."""
     with running(large, "--backend", "redis", url=embedded_redis, temporary=tmp_path) as process:
-        wait_for(process, stage)
-        time.sleep(0.05)
-        process.send_signal(sent)
-        returned, messages, seconds = finish(process)
-    assert returned == code, messages
-    assert "Traceback" not in messages
-    assert seconds < PROMPT_SECONDS
+        stopped(process, stage, sent, code)
     with contextlib.closing(redis.Redis.from_url(embedded_redis)) as connection:
         assert connection.keys("memregress*") == []
         assert connection.execute_command("FT._LIST") == []
@@ -159,8 +163,4 @@ def test_a_redis_that_dies(large, tmp_path, stage, attempt):
         wait_for(process, stage)
         time.sleep(0.02 * attempt)
         os.kill(server, signal.SIGKILL)
-        returned, messages, seconds = finish(process)
-    assert returned == 3, messages
-    assert re.search(r"(was lost|no connection)", messages)
-    assert "what to do" in messages
-    assert seconds < PROMPT_SECONDS
+        lost(process)

@@ -12,26 +12,11 @@ import pytest
 
 from memregress import errors, filters, similarity
 from memregress.backends import pgvector
-from memregress.model import MemoryBatch, Metric, QueryBatch, Shape
+from memregress.model import MemoryBatch, Metric, Shape
+from memregress.testing.conformance import FILTERS, HOSTILE, queries
 
 CLOCK = datetime(2026, 6, 1, tzinfo=UTC)
 COUNT, DIMENSIONS = 300, 24
-HOSTILE = [
-    "",
-    " ",
-    "a'b",
-    'a"b',
-    "a\\b",
-    "{a,b}",
-    "NULL",
-    "%s",
-    "a|b",
-    "ü\u2028\u202e",
-    "😀",
-    "x; DROP SCHEMA public",
-    "$1",
-    "\t\n",
-]
 _numbers = itertools.count()
 
 
@@ -54,11 +39,6 @@ def memories(count=COUNT, *, ids=None, users=None):
             for row in range(count)
         ],
     )
-
-
-def queries(batch, *, users=None, filter_=None, k=10):
-    count = len(batch)
-    return QueryBatch(vectors=batch.vectors, users=users or [None] * count, filters=[filter_] * count, k=[k] * count)
 
 
 @pytest.fixture
@@ -126,24 +106,7 @@ def test_search_is_exact_without_an_index(connect, metric, type_):
 
 @pytest.mark.parametrize(
     "filter_",
-    [
-        {"n": 7},
-        {"n": 7.0},
-        {"n": "7"},
-        {"yes": True},
-        {"yes": 1},
-        {"none": None},
-        {"absent": None},
-        {"tags": "a"},
-        {"tags": {"in": ["b", "c"]}},
-        {"n": {"in": [1, 2, "3"]}},
-        {"n": {"in": []}},
-        {"n": {"gte": 10, "lt": 20}},
-        {"t": {"gt": "100", "lte": "110"}},
-        {"n": {"gt": "100"}},
-        {"n": {"gte": 5}, "yes": True, "tags": "a"},
-        {"a key with 'quotes' and \"more\" ü": 1},
-    ],
+    FILTERS,
     ids=str,
 )
 def test_filters_mean_what_memregress_means(connect, filter_):

@@ -38,8 +38,10 @@ def test_extra(name, root):
 
 @each_backend
 def test_conformance(name, root):
-    """There is a module of tests that runs the backend on a real store."""
-    assert (root / "tests" / "conformance" / f"test_{name}.py").exists()
+    """Tests run the backend on a real store, and hold it to what every backend must do."""
+    folder = root / "tests" / "conformance"
+    assert (folder / f"test_{name}.py").exists()
+    assert f"class Test{name.capitalize()}(BackendConformance)" in (folder / "test_every_backend.py").read_text()
 
 
 @each_backend

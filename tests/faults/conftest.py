@@ -58,6 +58,32 @@ def embedded_only(embedded_pgvector):
         yield run
 
 
+def _fill(name, url, space, golden, options):
+    module = registry.find(name).load()
+    loading = msgspec.convert(options or {}, module.Options)
+    with contextlib.closing(
+        module.connect(url, space=space, shape=golden.shape, options=loading, in_place=False)
+    ) as backend:
+        backend.create()
+        replay.load(golden, backend, Clock(quiet))
+
+
+def _in_place(name, url, space, golden, options, changes) -> Report:
+    entry = registry.find(name)
+    return pipeline.check(
+        pipeline.Request(
+            golden=golden.path,
+            target=instances.choose(entry, url=url),
+            options=msgspec.convert(options or {}, entry.load().Options),
+            space=space,
+            in_place=True,
+            fail_on=FailOn.ANY,
+            settings=settings.Settings(**changes),
+        ),
+        progress=quiet,
+    )
+
+
 @contextlib.contextmanager
 def _injecting(pgvector_url):
     spaces = []
@@ -69,16 +95,9 @@ def _injecting(pgvector_url):
         fill: dict | None = None,
         **changes,
     ) -> Report:
-        entry = registry.find("pgvector")
-        module = entry.load()
         space = f"fault_{next(_numbers)}"
         spaces.append(space)
-        loading = msgspec.convert(fill or {}, module.Options)
-        with contextlib.closing(
-            module.connect(pgvector_url, space=space, shape=golden.shape, options=loading, in_place=False)
-        ) as backend:
-            backend.create()
-            replay.load(golden, backend, Clock(quiet))
+        _fill("pgvector", pgvector_url, space, golden, fill)
         with (
             contextlib.closing(psycopg2.connect(pgvector_url)) as connection,
             connection,
@@ -87,18 +106,7 @@ def _injecting(pgvector_url):
             cursor.execute(f"SET search_path = {space}, public")
             for fault in faults:
                 cursor.execute(fault)
-        return pipeline.check(
-            pipeline.Request(
-                golden=golden.path,
-                target=instances.choose(entry, url=pgvector_url),
-                options=msgspec.convert(options or {}, module.Options),
-                space=space,
-                in_place=True,
-                fail_on=FailOn.ANY,
-                settings=settings.Settings(**changes),
-            ),
-            progress=quiet,
-        )
+        return _in_place("pgvector", pgvector_url, space, golden, options, changes)
 
     try:
         yield run
@@ -128,32 +136,14 @@ def redis(request):
 
 def _hit_redis(url, connection, golden, *faults, options=None, fill=None, **changes):
     """`faults` are commands, or functions of the connection and the space."""
-    entry = registry.find("redis")
-    module = entry.load()
     space = f"fault_{next(_numbers)}"
-    loading = msgspec.convert(fill or {}, module.Options)
-    with contextlib.closing(
-        module.connect(url, space=space, shape=golden.shape, options=loading, in_place=False)
-    ) as backend:
-        backend.create()
-        replay.load(golden, backend, Clock(quiet))
+    _fill("redis", url, space, golden, fill)
     for fault in faults:
         if callable(fault):
             fault(connection, space)
         else:
             connection.execute_command(*(w.format(space=space) if isinstance(w, str) else w for w in fault))
-    return pipeline.check(
-        pipeline.Request(
-            golden=golden.path,
-            target=instances.choose(entry, url=url),
-            options=msgspec.convert(options or {}, module.Options),
-            space=space,
-            in_place=True,
-            fail_on=FailOn.ANY,
-            settings=settings.Settings(**changes),
-        ),
-        progress=quiet,
-    )
+    return _in_place("redis", url, space, golden, options, changes)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ stranger's: it is escaped where it goes into a command, and `silenced` elsewhere
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,6 +49,16 @@ def silenced(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         say(f"::{token}::")
+
+
+@contextlib.contextmanager
+def silenced_in_job(say: Callable[[str], None]) -> Iterator[None]:
+    """The same for a program that may run in a job or elsewhere, where there is nothing to silence."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        yield
+        return
+    with silenced(say):
+        yield
 
 
 def masks(url: str) -> list[str]:

@@ -15,7 +15,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from typing import IO, Any
 import psycopg2
 
 from memregress import errors
-from memregress.instances import ending
+from memregress.instances import ending, local
 
 with contextlib.suppress(ImportError):  # Windows has no such users, and no embedded server, but containers
     import pwd
@@ -40,8 +39,6 @@ SOCKET = f".s.PGSQL.{PORT}"
 LONGEST_SOCKET = 103
 """Bytes of a socket's path: macOS takes 104 with the end mark, Linux 108."""
 
-LOG_LINES = 20
-PAUSE = 0.02
 
 SETTINGS = {
     # Nothing survives the run, so nothing need reach the disk. None of these changes an answer or a plan.
@@ -116,11 +113,11 @@ class Server:
             try:
                 code = made.wait(deadline)
             except subprocess.TimeoutExpired as error:
-                raise self._failure(f"initdb took more than {deadline:.0f} s") from error
+                raise self._local.failure(f"initdb took more than {deadline:.0f} s") from error
             finally:
-                _end(made, signal.SIGKILL)
+                local.end(made, signal.SIGKILL)
         if code:
-            raise self._failure(f"initdb failed with exit code {code}")
+            raise self._local.failure(f"initdb failed with exit code {code}")
 
     @contextlib.contextmanager
     def running(self, deadline: float) -> Iterator[None]:
@@ -129,11 +126,11 @@ class Server:
         with self._log.open("wb") as log:
             process = self._popen("postgres", ["-D", str(self.data), *options], log)
         try:
-            self._await(process, deadline)
+            self._local.wait(process, deadline)
             yield
         finally:
             with ending.uninterrupted():
-                _end(process, signal.SIGQUIT)
+                local.end(process, signal.SIGQUIT)
 
     def _settings(self) -> dict[str, str]:
         shared = "posix" if _free("/dev/shm") > ROOMY else "mmap"  # noqa: S108  asked how large it is, not written to
@@ -155,33 +152,13 @@ class Server:
         )
         return process
 
-    def _await(self, process: subprocess.Popen[bytes], deadline: float) -> None:
-        until = time.monotonic() + deadline
-        while reason := trouble(self.url):
-            if process.poll() is not None:
-                raise self._failure(f"the server died with exit code {process.returncode}")
-            if time.monotonic() > until:
-                raise self._failure(f"the server did not answer within {deadline:.0f} s: {reason}")
-            time.sleep(PAUSE)
-
     @property
     def _log(self) -> Path:
         return self.data.parent / "log"
 
-    def _failure(self, what: str) -> errors.InstanceError:
-        lines = self._log.read_text(errors="replace").splitlines()[-LOG_LINES:]
-        log = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
-        return errors.InstanceError(f"embedded PostgreSQL: {what}\n{log}", "Give a URL, or an image to run in Docker.")
-
-
-def _end(process: subprocess.Popen[bytes], gently: signal.Signals) -> None:
-    """Stop a program, by force if it takes its time; the group of a program that is gone is gone with it."""
-    with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-        process.send_signal(gently)
-        process.wait(10)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    @property
+    def _local(self) -> local.Local:
+        return local.Local(name="PostgreSQL", log=self._log, trouble=lambda: trouble(self.url))
 
 
 def _unprivileged() -> str | None:

