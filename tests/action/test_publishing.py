@@ -43,8 +43,8 @@ class Done:
         self.outputs = {one.split("<<")[0]: lines[at + 1] for at, one in enumerate(lines) if "<<memregress_" in one}
 
 
-def run(program, folder, github, event=None, *, name="pull_request", run_id=100, token=WRITES, **inputs):
-    """Run an action as the runner does, in a process of its own."""
+def run(program, folder, github, event=None, *, name="pull_request", run_id=100, token=WRITES, check=True, **inputs):
+    """Run an action as the runner does, in a process of its own; `check` that it has no fault of its own."""
     change = {
         "number": 412,
         "head": {"sha": HEAD, "repo": {"full_name": "org/app"}},
@@ -65,7 +65,7 @@ def run(program, folder, github, event=None, *, name="pull_request", run_id=100,
         [sys.executable, "-c", program], env=kept | environ, cwd=folder, capture_output=True, text=True, timeout=100,
         check=False,
     )  # fmt: skip
-    assert "Traceback" not in process.stderr
+    assert not check or "Traceback" not in process.stderr
     return Done(process, folder)
 
 
@@ -209,6 +209,32 @@ def test_a_golden_set_that_the_change_loosens(tmp_path, github, golden):
     assert "The golden set itself is changed" in body
     assert "1 memory removed" in body
     assert Marker.read(body).state == "warn"
+
+
+def test_a_fault_of_our_own_is_no_finding(tmp_path, github, golden):
+    """It ends as a failure, with the code of one, in the summary, the outputs and the log."""
+    faulty = (
+        "import os, sys; from memregress import action, replaying\n"
+        "def replay(*_, **__): raise RuntimeError('::error::boom')\n"
+        "replaying.replay = replay; sys.exit(action.main(os.environ))"
+    )
+    done = run(faulty, tmp_path, github, check=False, backend="faiss", golden=golden)
+    assert (done.code, done.outputs["verdict"]) == (3, "error")
+    assert "memregress itself failed: RuntimeError" in done.summary
+    assert "nothing was tested" in github.bodies(412)[0]
+
+
+def test_a_fault_of_the_command_line_is_no_finding(tmp_path, golden):
+    """The same without GitHub: code 3, what failed, and what to do."""
+    faulty = (
+        "import sys; from memregress import cli, replaying\n"
+        "def replay(*_, **__): raise RuntimeError('boom')\n"
+        "replaying.replay = replay; sys.argv = ['memregress', 'replay', sys.argv[1], '--backend', 'faiss']; cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", faulty, golden], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "memregress itself failed: RuntimeError" in done.stderr
+    assert "what to do" in done.stderr
 
 
 def test_an_empty_golden_set_is_no_pass(tmp_path, github):
