@@ -49,7 +49,8 @@ def main(environ: Mapping[str, str]) -> int:
     except errors.MemregressError as error:
         outcome, code = _failure(error, given), error.exit_code
     except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding
-        traceback.print_exc()
+        with commands.silenced(say):
+            say(traceback.format_exc())
         outcome, code = _failure(_fault(error), given), Gate.ERROR.exit_code
     except KeyboardInterrupt:
         say(commands.annotation("error", "cancelled; what was started has been removed", title="memregress"))

@@ -245,10 +245,17 @@ def _guarded(command: Callable[[], Any]) -> int:
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
     except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding
-        traceback.print_exc()
+        _trace()
         _complain(errors.MemregressError(f"memregress itself failed: {type(error).__name__}", "Please report it."))
         code = ERROR
     return code
+
+
+def _trace() -> None:
+    from memregress.github import commands
+
+    with commands.silenced_in_job(functools.partial(click.echo, err=True)):
+        traceback.print_exc()
 
 
 def _complain(error: errors.MemregressError) -> None:
