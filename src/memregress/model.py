@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 import numpy as np
@@ -91,6 +91,35 @@ class Shape:
     lifetimes: bool
 
 
+class Documents(Sequence[dict[str, Any]]):
+    """JSON objects as texts, decoded when read: a store that takes JSON takes the text as it stands."""
+
+    def __init__(self, texts: Sequence[msgspec.Raw]) -> None:
+        """Keep texts that are known to be JSON objects."""
+        self.texts = texts
+
+    def __len__(self) -> int:
+        """n"""
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, key: int, /) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Documents: ...
+    def __getitem__(self, key: int | slice, /) -> dict[str, Any] | Documents:
+        """Return one object, or some of them, still undecoded."""
+        if isinstance(key, slice):
+            return Documents(self.texts[key])
+        found: dict[str, Any] = msgspec.json.decode(self.texts[key])
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the objects are equal, however they are written."""
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class MemoryBatch:
     """n memories as columns.
@@ -106,7 +135,7 @@ class MemoryBatch:
     contents: list[str]
     created_at: list[datetime | None]
     expires_at: list[datetime | None]
-    metadata: list[dict[str, Any]]
+    metadata: Sequence[dict[str, Any]]
 
     def __len__(self) -> int:
         return len(self.ids)

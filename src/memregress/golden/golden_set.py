@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from memregress.golden import lines
 from memregress.golden.manifest import Manifest
-from memregress.golden.memories import DECODER, Block
-from memregress.model import Bools, Floats, Memory, MemoryBatch, Query, Shape
+from memregress.golden.memories import BODIES, Block, Body
+from memregress.model import Bools, Documents, Floats, MemoryBatch, Query, Shape
 
 Item = TypeVar("Item")
 Rows = Sequence[int] | npt.NDArray[np.integer]
@@ -91,17 +91,17 @@ class GoldenSet:
             row = block.first_row
             with lines.open_lines(block.pair.lines.path) as file:
                 while text := b"".join(itertools.islice(file, size)):
-                    memories = DECODER.decode_lines(text)
+                    memories = BODIES.decode_lines(text)
                     yield self._batch(range(row, row + len(memories)), memories)
                     row += len(memories)
 
-    def _picked(self, rows: Rows) -> Iterator[tuple[int, Memory]]:
+    def _picked(self, rows: Rows) -> Iterator[tuple[int, Body]]:
         wanted = np.asarray(rows, dtype=np.int64)
         for block in self.blocks:
             first, last = np.searchsorted(wanted, [block.first_row, block.first_row + len(block.vectors)])
             yield from _picked(block, wanted[first:last].tolist())
 
-    def _batch(self, rows: Sequence[int], memories: list[Memory]) -> MemoryBatch:
+    def _batch(self, rows: Sequence[int], memories: list[Body]) -> MemoryBatch:
         return MemoryBatch(
             ids=_at(self.ids, rows),
             vectors=self.vectors(rows),
@@ -110,7 +110,7 @@ class GoldenSet:
             contents=[memory.content for memory in memories],
             created_at=[memory.created_at for memory in memories],
             expires_at=[memory.expires_at for memory in memories],
-            metadata=[memory.metadata for memory in memories],
+            metadata=Documents([memory.metadata for memory in memories]),
         )
 
 
@@ -120,11 +120,11 @@ def _at(column: list[Item], rows: Sequence[int]) -> list[Item]:
     return [column[row] for row in rows]
 
 
-def _picked(block: Block, rows: list[int]) -> Iterator[tuple[int, Memory]]:
+def _picked(block: Block, rows: list[int]) -> Iterator[tuple[int, Body]]:
     """The memories of the given rows of one part, passing over the lines between them undecoded."""
     numbered = enumerate(lines.read(block.pair.lines.path), start=block.first_row)
     for row in rows:
-        yield next((row, DECODER.decode(line)) for number, line in numbered if number == row)
+        yield next((row, BODIES.decode(line)) for number, line in numbered if number == row)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -16,7 +16,18 @@ from memregress.golden.parts import Pair
 from memregress.golden.problems import Problems
 from memregress.model import Bools, Floats, Memory, Metric
 
+
+class Body(msgspec.Struct, gc=False, frozen=True, kw_only=True):
+    """What a batch reads of a line anew: the rest was kept, and everything checked, when the set was opened."""
+
+    content: str = ""
+    created_at: datetime | None = None
+    expires_at: datetime | None = None
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
 DECODER = msgspec.json.Decoder(Memory)
+BODIES = msgspec.json.Decoder(Body)
 _SURPLUS = 1_000
 """How many lines beyond the manifest's count are read: a small compressed file can hold very many."""
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from memregress.model import Floats, MemoryBatch
+from memregress.model import Documents, Floats, MemoryBatch
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
@@ -28,6 +28,7 @@ WIRE = {"vector": ">f4", "halfvec": ">f2"}
 
 _length = struct.Struct(">i")
 _count = struct.Struct(">h")
+_document_head = struct.Struct(">iB")
 _vector_head = struct.Struct(">ihh")
 
 Encoded = Sequence[bytes | memoryview]
@@ -41,7 +42,8 @@ def texts(values: Sequence[str | None]) -> Encoded:
 
 def documents(values: Sequence[dict[str, Any]]) -> Encoded:
     """Encode a jsonb column."""
-    return [_sized(b"\x01" + msgspec.json.encode(value)) for value in values]
+    texts = values.texts if isinstance(values, Documents) else map(msgspec.json.encode, values)
+    return [_document_head.pack(len(text) + 1, 1) + text for text in texts]
 
 
 def paths(values: Sequence[str | None]) -> Encoded:
