@@ -18,14 +18,11 @@ class Entry:
     docs: str
 
 
-def _entry(rule: diagnose.Cause | diagnose.Concern) -> Entry:
+def _entry(rule: diagnose.Cause | diagnose.Systemic | diagnose.Concern) -> Entry:
     return Entry(code=rule.code, name=rule.name, title=rule.title, docs=DOCS.format(name=rule.name))
 
 
-_ENTRIES = {
-    **{rule.code: _entry(rule) for rule in diagnose.CAUSES},
-    **{rule.code: _entry(rule) for rule in diagnose.CONCERNS},
-}
+_ENTRIES = {rule.code: _entry(rule) for rule in diagnose.RULES}
 
 
 def find(code: str) -> Entry | None:

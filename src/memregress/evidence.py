@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memregress import similarity
+from memregress import aliases, twins
 from memregress.backends import Backend, ExactSearchable, Rebuildable, Tunable
 from memregress.clock import Clock
 from memregress.compare import Verdicts, Witness, look_up
 from memregress.expectations import of_probes
 from memregress.golden import GoldenSet
-from memregress.model import Floats, Hits, Ints, Metric, QueryBatch, Verdict
+from memregress.model import Floats, Hits, Ints, QueryBatch, Verdict
 from memregress.run import IndexCheck, Run, Searches
 
 SAMPLE = 200
@@ -69,11 +69,12 @@ class Evidence:
     """What the store answered about broken memories, by golden row.
 
     `ladders` holds the memories that were asked about; `twins` maps a memory to the golden memory whose vector it
-    was stored with.
+    was stored with; `aliases` maps a missing one that was looked for to the id under which the store has it, or None.
     """
 
     ladders: Mapping[int, Ladder] = field(default_factory=dict)
     twins: Mapping[int, int] = field(default_factory=dict)
+    aliases: Mapping[int, str | None] = field(default_factory=dict)
     control: Control | None = None
 
 
@@ -85,11 +86,12 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
     size = SAMPLE if run.info.rows < EXPENSIVE_ROWS else EXPENSIVE_SAMPLE
     asked = _sample_each(lost, verdicts, size) if run.refused is None else lost[:0]
     ladders = clock.call("evidence", functools.partial(_climb, verdicts, asked, run, golden, backend))
-    twins = clock.call("evidence", functools.partial(_twins, run, golden))
+    found = clock.call("evidence", functools.partial(twins.find, run, golden))
+    named = clock.call("evidence", functools.partial(aliases.find, run, golden, backend))
     control = None
     if len(asked) and isinstance(backend, Rebuildable) and _worth_rebuilding(run):
         control = clock.call("evidence", functools.partial(_control, run, golden, backend))
-    return Evidence(ladders=ladders, twins=twins, control=control)
+    return Evidence(ladders=ladders, twins=found, aliases=named, control=control)
 
 
 def _sample(rows: Ints, size: int) -> Ints:
@@ -250,45 +252,3 @@ def _found(wanted: Sequence[Wanted], hits: Hits, k: Sequence[int]) -> list[bool]
         id_ in ids or (len(ids) >= limit and min(values) >= floor)
         for (id_, floor), ids, values, limit in zip(wanted, hits.ids, hits.similarity, k, strict=True)
     ]
-
-
-def _twins(run: Run, golden: GoldenSet) -> dict[int, int]:
-    """For memories stored with another vector or content than theirs: is it another memory's?"""
-    return _content_twins(run, golden) | _vector_twins(run, golden)
-
-
-def _vector_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
-    dimensions = golden.shape.dimensions
-    kept = {row: memory.vector for row, memory in run.stored.kept.items() if run.stored.differs["vector"][row]}
-    rows = [row for row, vector in kept.items() if len(vector) == dimensions and vector.any()]
-    if not rows:
-        return {}
-    stored = np.stack([kept[row] for row in rows])
-    twin, distance = np.full(len(rows), -1, np.int64), np.full(len(rows), np.inf)
-    for block in golden.blocks:
-        nearest = similarity.exact_search(Metric.L2, stored, block.vectors, 1)
-        closer = -nearest.similarity[:, 0] < distance
-        twin[closer] = nearest.rows[closer, 0] + block.first_row
-        distance[closer] = -nearest.similarity[closer, 0]
-    limit = run.tolerance.component * np.linalg.norm(stored, axis=1)
-    return {
-        row: int(twin[place])
-        for place, row in enumerate(rows)
-        if distance[place] <= limit[place] and twin[place] != row
-    }
-
-
-def _content_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
-    wanted: dict[str, list[int]] = {}
-    for row, memory in run.stored.kept.items():
-        if run.stored.differs["content"][row] and memory.content:
-            wanted.setdefault(memory.content, []).append(row)
-    if not wanted:
-        return {}
-    owners = (
-        (row, golden.row_of[id_])
-        for batch in golden.batches()
-        for id_, content in zip(batch.ids, batch.contents, strict=True)
-        for row in wanted.get(content, ())
-    )
-    return dict(owners)

@@ -208,6 +208,8 @@ class IndexInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Build parameters, e.g. ``{"m": 16, "ef_construction": 64}``."""
     settings: dict[str, Any] = {}
     """Effective search settings, e.g. ``{"hnsw.ef_search": 40}``."""
+    dead: int = 0
+    """Deleted and updated rows that the index still visits, as far as the store counts them."""
     unusable: str | None = None
     """Why searches cannot use the index that is there (another metric, another type), in words."""
     not_stored: list[str] = []

@@ -16,6 +16,8 @@ from memregress.tolerance import Tolerance
 
 KEPT = 2_000
 """How many memories that differ are kept whole for diagnosis; all are counted."""
+CREATED_KEPT = 200
+"""How many differences of times of creation are kept."""
 LIFETIME_SECONDS = 1.0
 """Stores keep times to the second at worst."""
 
@@ -37,7 +39,8 @@ class Stored:
 
     `copies` int32[n]: rows the store holds of the id, 0 where it has none or was not asked (`checked` bool[n]).
     `dimensions` int32[n]: of the stored vector, 0 for none. `differs`: per field, bool[n]. `kept`: what the store
-    holds in place of the first `KEPT` memories that differ.
+    holds in place of the first `KEPT` memories that differ. `created_moved`: by how many seconds the time of creation
+    differs, of the first `CREATED_KEPT`; it breaks no memory.
     """
 
     checked: Bools
@@ -45,6 +48,7 @@ class Stored:
     dimensions: Ints
     differs: Mapping[str, Bools]
     kept: dict[int, StoredMemory] = field(default_factory=dict)
+    created_moved: dict[int, float] = field(default_factory=dict)
 
     @property
     def missing(self) -> Bools:
@@ -54,6 +58,7 @@ class Stored:
 
 
 FIELDS = ("vector", "content", "user", "metadata", "lifetime")
+"""What a memory is broken by."""
 
 
 def nothing(count: int) -> Stored:
@@ -62,7 +67,7 @@ def nothing(count: int) -> Stored:
         checked=np.zeros(count, np.bool_),
         copies=np.zeros(count, np.int32),
         dimensions=np.zeros(count, np.int32),
-        differs={name: np.zeros(count, np.bool_) for name in FIELDS},
+        differs={name: np.zeros(count, np.bool_) for name in (*FIELDS, "created_at")},
     )
 
 
@@ -78,7 +83,10 @@ def batch(stored: Stored, golden: GoldenSet, wanted: MemoryBatch, found: MemoryB
     differs = _differences(wanted, ours, found, theirs, rules)
     for name, flags in differs.items():
         np.logical_or.at(stored.differs[name], rows[ours], flags)
-    for index in np.flatnonzero(np.logical_or.reduce(list(differs.values()))).tolist():
+    for index in np.flatnonzero(differs["created_at"]).tolist()[: CREATED_KEPT - len(stored.created_moved)]:
+        moved = _seconds(wanted.created_at[ours[index]], found.created_at[theirs[index]])
+        stored.created_moved[int(rows[ours[index]])] = moved
+    for index in np.flatnonzero(np.logical_or.reduce([differs[name] for name in FIELDS])).tolist():
         if len(stored.kept) >= KEPT:
             break
         stored.kept[int(rows[ours[index]])] = _keep(found, int(theirs[index]))
@@ -111,10 +119,10 @@ def _differences(
         for name, (one, other, test) in columns.items()
     }
     differs["vector"] = _vectors_differ(wanted, ours, found, theirs, rules.tolerance.component)
-    differs["lifetime"] = np.array(
-        ["expires_at" not in rules.not_stored and _moved(wanted.expires_at[i], found.expires_at[j]) for i, j in pairs],
-        np.bool_,
-    )
+    for name, column in (("lifetime", "expires_at"), ("created_at", "created_at")):
+        one, other = getattr(wanted, column), getattr(found, column)
+        moved = [column not in rules.not_stored and _moved(one[i], other[j]) for i, j in pairs]
+        differs[name] = np.array(moved, np.bool_)
     return differs
 
 
@@ -148,6 +156,11 @@ def _moved(wanted: datetime | None, found: datetime | None) -> bool:
     if wanted is None or found is None:
         return wanted is not found
     return abs((wanted - found).total_seconds()) > LIFETIME_SECONDS
+
+
+def _seconds(wanted: datetime | None, found: datetime | None) -> float:
+    """How much later a time is in the store; NaN where one of them is absent."""
+    return float("nan") if wanted is None or found is None else (found - wanted).total_seconds()
 
 
 def _keep(found: MemoryBatch, index: int) -> StoredMemory:

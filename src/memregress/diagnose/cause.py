@@ -29,6 +29,24 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Systemic:
+    """Why many memories broke at once, seen in what their changes have in common.
+
+    `of` are the codes of the causes that its memories have one by one; `explains` is given all memories of these, and
+    returns those that it is the better answer for, or none. The rest is as in `Cause`.
+    """
+
+    code: str
+    name: str
+    title: str
+    of: tuple[str, ...]
+    explains: Callable[[Sequence[Case], Scene], Sequence[Case]]
+    evidence: Callable[[Sequence[Case], Scene], list[str]]
+    remedy: str
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
     """Something wrong with the store that broke no memory (yet): reported, and no reason to fail.
 

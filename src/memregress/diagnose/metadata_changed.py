@@ -16,22 +16,43 @@ def _applies(case: Case, scene: Scene) -> bool:
 
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
-    changes = collections.Counter(change for case in cases if case.stored for change in _changes(case, scene))
+    kept = {case.row: case.stored.metadata for case in cases if case.stored is not None}
+    recorded = [document for batch in scene.golden.batches(list(kept)) for document in batch.metadata]
+    pairs = list(zip(recorded, kept.values(), strict=True))
+    changes = collections.Counter(kind for golden, stored in pairs for kind in _kinds(golden, stored))
+    if len(pairs) > 1:
+        return [f"{change} (memories: {count:,})" for change, count in changes.most_common(3)]
+    changes = collections.Counter(change for golden, stored in pairs for change in _changes(golden, stored))
     return [f"{change} (memories: {count:,})" for change, count in changes.most_common(3)]
 
 
-def _changes(case: Case, scene: Scene) -> list[str]:
-    golden: dict[str, Any] = next(scene.golden.batches([case.row])).metadata[0]
-    stored = case.stored.metadata if case.stored else {}
-    lines = [f"{key!r} is gone" for key in golden.keys() - stored.keys()]
-    lines += [f"{key!r} is new" for key in stored.keys() - golden.keys()]
+def _kinds(golden: dict[str, Any], stored: dict[str, Any]) -> list[str]:
+    """What happened, without the values: the same words for all memories to which the same happened."""
+    if golden and not stored:
+        return ["all metadata are gone"]
+    lines = [f"{key!r} is gone" for key in sorted(golden.keys() - stored.keys())]
+    lines += [f"{key!r} is new" for key in sorted(stored.keys() - golden.keys())]
+    for key in golden.keys() & stored.keys():
+        if repr(golden[key]) != repr(stored[key]):
+            one, other = _type(golden[key]), _type(stored[key])
+            lines.append(f"{key!r} was {one}, is {other}" if one != other else f"{key!r} has another value")
+    return lines
+
+
+def _changes(golden: dict[str, Any], stored: dict[str, Any]) -> list[str]:
+    lines = [f"{key!r} is gone" for key in sorted(golden.keys() - stored.keys())]
+    lines += [f"{key!r} is new" for key in sorted(stored.keys() - golden.keys())]
     changed = [key for key in golden.keys() & stored.keys() if repr(golden[key]) != repr(stored[key])]
     return lines + [f"{key!r} was {_kind(golden[key])}, is {_kind(stored[key])}" for key in changed]
 
 
 def _kind(value: Any) -> str:
+    return f"{_type(value)} ({value!r})"
+
+
+def _type(value: Any) -> str:
     names = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", type(None): "null"}
-    return f"{names.get(type(value), 'an object')} ({value!r})"
+    return names.get(type(value), "an object")
 
 
 CAUSE = Cause(

@@ -34,9 +34,26 @@ def _how(stored: Floats, golden: Floats) -> str | None:
     roundings: list[tuple[str, Floats]] = [
         ("rounded to half precision (float16)", golden.astype(np.float16).astype(np.float32)),
         ("rounded to bfloat16", _bfloat16(golden)),
+        ("cut to bfloat16", (golden.view(np.uint32) & 0xFFFF0000).astype(np.uint32).view(np.float32)),
         *((f"rounded to {digits} decimals", np.round(golden, digits)) for digits in range(8, 1, -1)),
     ]
-    return next((name for name, rounded in roundings if np.allclose(stored, rounded, rtol=1e-6, atol=1e-9)), None)
+    exact = next((name for name, rounded in roundings if np.allclose(stored, rounded, rtol=1e-6, atol=1e-9)), None)
+    return exact or _quantised(stored, golden)
+
+
+def _quantised(stored: Floats, golden: Floats) -> str | None:
+    """Whether components are whole multiples of one step, and the golden ones to within half of it."""
+    largest = float(np.abs(stored).max())
+    if np.allclose(np.abs(stored), largest, rtol=1e-4) and np.array_equal(stored > 0, golden > 0) and len(stored) > 7:
+        return "reduced to their signs"
+    for bits, levels in ((8, (127, 127.5, 128)), (4, (7, 7.5, 8))):
+        for level in levels:
+            step = largest / level
+            steps = stored / step
+            whole = np.abs(steps - np.round(steps)).max() < 1e-3 * level / 127
+            if whole and np.abs(stored - golden).max() <= 0.51 * step:
+                return f"rounded to integers of {bits} bits"
+    return None
 
 
 def _bfloat16(vector: Floats) -> Floats:

@@ -143,6 +143,16 @@ class Scene:
         }
 
 
+def pairs_of_vectors(cases: Sequence[Case], scene: Scene) -> tuple[list[Case], Floats, Floats]:
+    """Return the memories with another vector of the same dimensions; the stored and the recorded, float32[n, d]."""
+    dimensions = scene.golden.shape.dimensions
+    found = [case for case in cases if case.stored is not None and len(case.stored.vector) == dimensions]
+    stored = [case.stored.vector for case in found if case.stored is not None]
+    if not stored:
+        return [], np.empty((0, dimensions), np.float32), np.empty((0, dimensions), np.float32)
+    return found, np.stack(stored), scene.golden.vectors([case.row for case in found])
+
+
 def _more_effort(known: Mapping[str, Any]) -> str:
     """A setting that searches about four times as thoroughly as the one in force."""
     for name, most in (("hnsw.ef_search", 1000), ("ef_search", 10_000)):

@@ -10,11 +10,14 @@ from memregress.diagnose.cause import Cause
 from memregress.diagnose.scene import Case, Scene
 from memregress.model import Floats
 
+CLOSE = 1e-5
+"""Of the largest component: what rounding leaves of a multiple."""
+
 
 def _applies(case: Case, scene: Scene) -> bool:
     if case.stored is None or "vector" not in case.differs or case.dimensions != scene.golden.shape.dimensions:
         return False
-    return _cosine(case.stored.vector, scene.vector(case.row)) > 0.999999
+    return _proportional(case.stored.vector, scene.vector(case.row))
 
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
@@ -24,9 +27,12 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     return [f"same direction, other length: {was[0]:.4f} became {lengths[0]:.4f}{unit}"]
 
 
-def _cosine(one: Floats, other: Floats) -> float:
-    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / norms if norms else 0.0
+def _proportional(stored: Floats, golden: Floats) -> bool:
+    """Whether one is a positive multiple of the other, component by component."""
+    one, other = stored.astype(np.float64), golden.astype(np.float64)  # the square of a large float32 overflows
+    length = float(other @ other)
+    factor = float(one @ other) / length if length else 0.0
+    return factor > 0 and bool(np.abs(one - factor * other).max() <= CLOSE * np.abs(one).max())
 
 
 CAUSE = Cause(

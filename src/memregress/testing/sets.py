@@ -30,6 +30,7 @@ def make(
     noise: float = 0.6,
     unit_length: bool = True,
     lifetimes: bool = True,
+    content: str = "Order {row} is on its way, says note {row}.",
     seed: int = 1,
 ) -> GoldenSet:
     """Write a golden set and open it; the same arguments give the same set.
@@ -52,7 +53,7 @@ def make(
         created_at=CAPTURED,
         captured_at=CAPTURED,
         vectors=Vectors(dimensions=dimensions, metric=metric, normalized=unit_length, model="synthetic"),
-        memories=_batches(vectors, users, lifetimes=lifetimes),
+        memories=_batches(vectors, users, lifetimes=lifetimes, content=content),
         queries=zip(_queries(vectors, probes, asked, users, metric), probes, strict=True),
     )
     return open(path)
@@ -67,7 +68,7 @@ def _near(points: npt.NDArray[np.floating], noise: float, generator: np.random.G
     return (points + noise * generator.standard_normal(points.shape)).astype(np.float32)
 
 
-def _batches(vectors: Floats, users: int, *, lifetimes: bool) -> Iterator[MemoryBatch]:
+def _batches(vectors: Floats, users: int, *, lifetimes: bool, content: str) -> Iterator[MemoryBatch]:
     for start in range(0, len(vectors), 2_000):
         rows = range(start, min(start + 2_000, len(vectors)))
         yield MemoryBatch(
@@ -75,7 +76,7 @@ def _batches(vectors: Floats, users: int, *, lifetimes: bool) -> Iterator[Memory
             vectors=vectors[start : start + 2_000],
             dimensions=np.full(len(rows), vectors.shape[1], np.int32),
             users=[user_of(row, users) for row in rows],
-            contents=[f"Order {row} is on its way, says note {row}." for row in rows],
+            contents=[content.format(row=row) for row in rows],
             created_at=[CAPTURED - timedelta(minutes=row) for row in rows],
             expires_at=[CAPTURED + timedelta(days=30) if lifetimes and row % 7 == 0 else None for row in rows],
             metadata=[{"topic": TOPICS[row % len(TOPICS)], "number": row, "tags": ["note"]} for row in rows],

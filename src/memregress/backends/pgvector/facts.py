@@ -101,11 +101,14 @@ def describe(connection: Connection, table: Table, metric: Metric, index: Vector
         postgres, pgvector = cursor.fetchone()
         cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(table.qualified))
         rows = cursor.fetchone()[0]
+        cursor.execute("SELECT pg_stat_get_dead_tuples(%s::regclass)", [table.qualified.as_string(cursor)])
+        dead = cursor.fetchone()[0]
         settings = _settings(cursor, index.kind if index else None)
     return IndexInfo(
         server=f"PostgreSQL {postgres.split()[0]}, pgvector {pgvector}",
         location=f"{table.schema}.{table.name}",
         rows=rows,
+        dead=dead or 0,
         stored_as=STORED_AS[table.vector_type],
         dimensions=table.dimensions,
         metric=metric,

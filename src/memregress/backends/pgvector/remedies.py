@@ -20,6 +20,7 @@ REMEDIES = {
     "MR702": "SET {more_effort};  -- in force: {settings}; built with {parameters}",
     "MR703": "REINDEX INDEX CONCURRENTLY {schema}.{index};",
     "MR704": "REINDEX INDEX CONCURRENTLY {schema}.{index};  -- after the data is loaded",
+    "MR706": "VACUUM {location};  -- and let autovacuum come sooner: autovacuum_vacuum_scale_factor = 0.02",
     "MR801": "CREATE INDEX CONCURRENTLY ON {location} USING hnsw ({column_vector} vector_{opclass});",
     "MR802": "REINDEX INDEX CONCURRENTLY {schema}.{index};",
     "MR803": (

@@ -1,0 +1,175 @@
+"""Prove memregress on a store: inject each fault that can occur there, for real, and see what is said of it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import secrets
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memregress import errors, golden, instances, pipeline, settings
+from memregress.backends import Backend
+from memregress.clock import Report as Listener
+from memregress.golden import GoldenSet
+from memregress.model import Floats, Query
+from memregress.replay import LOAD_BATCH
+from memregress.report import FailOn, Report
+from memregress.testing import sets
+from memregress.testing.faults import Fault, Place
+from memregress.testing.faults.changes import take
+
+SETS: Mapping[str, dict[str, Any]] = {
+    "small": {},
+    "texts": {"memories": 200, "content": "  Maß & Größe: “naïve” order {row} – ☕ <b>café</b>  "},
+    "shared": {"memories": 4_000, "users": 0, "lifetimes": False, "dimensions": 48},
+    "crowded": {"memories": 4_000, "users": 100, "lifetimes": False, "dimensions": 48, "clusters": 3},
+}
+"""Golden sets by name: for `sets.make`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What was said of one fault.
+
+    `found` memories have the right verdict and cause, `misnamed` ones another; `missed` ones were hit and are not
+    reported, `alarms` were reported and not hit. `said` counts verdict and cause of everything reported.
+    """
+
+    fault: Fault
+    found: int
+    misnamed: int
+    missed: int
+    alarms: int
+    said: Mapping[str, int]
+
+    @property
+    def proven(self) -> bool:
+        """Whether exactly what was hit is reported, by its name."""
+        if self.misnamed or self.missed or self.alarms:
+            return False
+        return bool(self.found) or (self.fault.cause is None and self.fault.error is None)
+
+
+def run(target: instances.Target, faults: Sequence[Fault], *, progress: Listener) -> Iterator[Outcome]:
+    """Start the store, inject one fault after another, each into a space of its own, and judge what is said.
+
+    Raises:
+        MemregressError: the store cannot be started or filled.
+    """
+    with tempfile.TemporaryDirectory(prefix="memregress-") as scratch, instances.open(target) as started:
+        folder = Path(scratch)
+        url = started or str(folder / "store")
+        made = functools.cache(lambda name: sets.make(folder / name, **SETS[name]))
+        for fault in faults:
+            yield prove(fault, target, url, made(fault.golden), folder, progress=progress)
+
+
+def prove(
+    fault: Fault, target: instances.Target, url: str, recorded: GoldenSet, folder: Path, *, progress: Listener
+) -> Outcome:
+    """Fill a space, break it, replay it in place, and drop it."""
+    entry = target.backend
+    module = entry.load()
+    asked = recorded if fault.queries is None else _asking(recorded, fault.queries(recorded), folder / fault.name)
+    place = Place(url=url, space=f"selftest_{secrets.token_hex(4)}")
+    filling = module.connect(
+        url,
+        space=place.space,
+        shape=recorded.shape,
+        options=msgspec.convert(fault.fill, module.Options),
+        in_place=False,
+    )
+    with contextlib.closing(filling), _dropped(filling):
+        filling.create()
+        filling.load(_written(recorded, fault))
+        filling.index()
+        if fault.harm is not None:
+            fault.harm(place, recorded)
+        try:
+            report = pipeline.check(_request(fault, target, place, asked), progress=progress)
+        except errors.MemregressError as error:
+            return _refused(fault, error)
+    return judge(fault, recorded, report)
+
+
+def _request(fault: Fault, target: instances.Target, place: Place, asked: GoldenSet) -> pipeline.Request:
+    entry = target.backend
+    return pipeline.Request(
+        golden=asked.path,
+        target=instances.choose(entry, url=place.url),
+        options=msgspec.convert(fault.options, entry.load().Options),
+        settings=settings.Settings(**fault.settings),
+        space=place.space,
+        in_place=True,
+        fail_on=FailOn.ANY,
+    )
+
+
+def _refused(fault: Fault, error: errors.MemregressError) -> Outcome:
+    """The store did not answer: right, if that is the fault."""
+    right = fault.error is not None and fault.error in error.message
+    return Outcome(
+        fault=fault, found=int(right), misnamed=int(not right), missed=0, alarms=0, said={f"error: {error.message}": 1}
+    )
+
+
+def judge(fault: Fault, recorded: GoldenSet, report: Report) -> Outcome:
+    """Compare what a report says with what a fault did."""
+    said = {memory.id: (memory.verdict, memory.cause) for memory in report.memories if memory.verdict.broken}
+    concerns = {concern.code for concern in report.concerns}
+    right = {
+        id_
+        for id_, (verdict, cause) in said.items()
+        if cause in (fault.cause, *fault.also) and fault.verdict in (None, verdict)
+    }
+    hit = set(said) if fault.rows is None else {recorded.ids[row] for row in fault.rows(recorded)}
+    if fault.cause is None:
+        hit = set()
+    unsaid = fault.error is not None or (fault.concern is not None and fault.concern not in concerns)
+    return Outcome(
+        fault=fault,
+        found=len(right & hit),
+        misnamed=len(set(said) & hit - right),
+        missed=len(hit - set(said)) + unsaid,
+        alarms=len(set(said) - hit),
+        said=Counter(f"{verdict.value} {cause}" for verdict, cause in said.values()) + Counter(concerns),
+    )
+
+
+@contextlib.contextmanager
+def _dropped(backend: Backend) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        backend.drop()
+
+
+def _written(recorded: GoldenSet, fault: Fault) -> Iterator[Any]:
+    if fault.write is None:
+        yield from recorded.batches(size=LOAD_BATCH)
+        return
+    batch = fault.write(next(recorded.batches(size=len(recorded))))
+    for start in range(0, len(batch), LOAD_BATCH):
+        yield take(batch, range(start, min(start + LOAD_BATCH, len(batch))))
+
+
+def _asking(recorded: GoldenSet, queries: Sequence[Query], folder: Path) -> GoldenSet:
+    """Write the same memories with other queries."""
+    vectors: Sequence[Floats] = [] if recorded.query_vectors is None else list(recorded.query_vectors[: len(queries)])
+    golden.write(
+        folder,
+        name=recorded.manifest.name,
+        created_at=recorded.manifest.created_at,
+        captured_at=recorded.manifest.captured_at,
+        vectors=recorded.manifest.vectors,
+        memories=recorded.batches(),
+        queries=zip(queries, vectors, strict=True),
+    )
+    return golden.open(folder)
