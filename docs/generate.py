@@ -185,7 +185,7 @@ def default(item: msgspec.structs.FieldInfo) -> str:
 
 def causes() -> str:
     """The table of causes and concerns; verdicts are read from the pages."""
-    rules = sorted((*diagnose.CAUSES, *diagnose.CONCERNS), key=lambda rule: rule.code)
+    rules = sorted(diagnose.RULES, key=lambda rule: rule.code)
     rows = [f"| {rule.code} | [{rule.name}]({rule.name}.md) | {rule.title} | {verdict(rule.name)} |" for rule in rules]
     return "\n".join([NOTE, CAUSES, *rows, ""])
 

@@ -27,7 +27,7 @@ import psycopg2
 import redis
 from rich.console import Console
 
-from memregress import diagnose, instances, pipeline, replay, settings
+from memregress import diagnose, instances, pipeline, replay, selftest, settings
 from memregress.backends import registry
 from memregress.clock import Clock
 from memregress.golden import GoldenSet, write
@@ -35,7 +35,7 @@ from memregress.golden import open as open_golden
 from memregress.model import Expected, MemoryBatch, Query
 from memregress.render import console as renderer
 from memregress.report import FailOn, Report
-from memregress.testing import sets
+from memregress.testing import faults, sets
 
 PAGES = Path(__file__).parent
 SPACE = "app"
@@ -165,7 +165,7 @@ def by_topic(golden: GoldenSet) -> Sequence[Query]:
     return queries
 
 
-FAULTS: Mapping[str, Fault] = {
+FAULTS: Mapping[str, Fault | str] = {
     "document-refused": Fault(redis=[["HSET", f"{SPACE}:m-000042", "embedding", b"0.1, 0.2, 0.3"]]),
     "dimension-mismatch": Fault(ddl=TABLE.format(content="text", dimensions=48) + HNSW),
     "wrong-metric": Fault(options={"metric": "l2"}),
@@ -233,6 +233,19 @@ FAULTS: Mapping[str, Fault] = {
     "outranked": Fault(queries=by_topic, options={"columns": {"metadata": ""}}),
     "similarity-moved": Fault(queries=other_scale),
     "unexplained": Fault(queries=out_of_reach),
+    # Of `memregress selftest`, by name.
+    "batch-lost": "batch-dropped",
+    "ids-changed": "ids-renamed",
+    "vector-transformed": "reversed",
+    "vectors-offset": "centred",
+    "model-changed": "embedding-broke-off",
+    "tenant-mapping": "users-upper-case",
+    "expiry-lost": "lifetimes-lost",
+    "times-shifted": "time-zone",
+    "lifetimes-scaled": "lifetimes-scaled",
+    "score-formula": "score-threshold",
+    "dead-entries": "dead-entries",
+    "created-moved": "times-moved",
     "index-absent": Fault(sql=statement("DROP INDEX memories_embedding_idx")),
     "index-invalid": Fault(
         sql=statement("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding_idx'::regclass")
@@ -300,6 +313,14 @@ def inject_redis(commands: Sequence[Sequence[str | bytes]], golden: GoldenSet) -
             ),
             progress=quiet,
         )
+
+
+def of_selftest(name: str, url: str, folder: Path) -> Report:
+    """Inject a fault that `memregress selftest` knows for every store, or for pgvector."""
+    fault = next(fault for fault in faults.of("pgvector") if fault.name == name)
+    golden = sets.make(folder / fault.golden, **selftest.SETS[fault.golden])
+    target = instances.choose(registry.find("pgvector"), url=url)
+    return selftest.inject(fault, target, url, golden, folder, progress=quiet)
 
 
 def load(golden: GoldenSet, url: str, options: Any, *, name: str = "pgvector") -> None:
@@ -373,6 +394,8 @@ def put(page: Path, output: str) -> None:
 def show(name: str, url: str, folder: Path) -> str:
     """Inject the fault of a cause into a store, and return what memregress says; files go below `folder`."""
     fault = FAULTS[name]
+    if isinstance(fault, str):
+        return re.sub(r"selftest_\w{8}", SPACE, words(of_selftest(fault, url, folder)))
     golden = sets.make(folder / fault.golden, **SETS[fault.golden])
     if fault.golden == "templated":
         golden = templated(golden, folder / "one-vector")
@@ -383,7 +406,7 @@ def show(name: str, url: str, folder: Path) -> str:
 
 def main(names: Sequence[str]) -> None:
     """Write the pages of the named causes anew, or of all."""
-    codes = {rule.name: rule.code for rule in (*diagnose.CAUSES, *diagnose.CONCERNS)}
+    codes = {rule.name: rule.code for rule in diagnose.RULES}
     target = instances.choose(registry.find("pgvector"), embedded=True)
     with instances.open(target) as url:
         for name in names or FAULTS:

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 TERMINATED = 143
 OK, ERROR = 0, 3
-LAZY = {"golden": ("memregress.golden_cli", "golden", "Check, show, convert and compare golden sets.")}
+LAZY = {
+    "golden": ("memregress.golden_cli", "golden", "Check, show, convert and compare golden sets."),
+    "selftest": (
+        "memregress.selftest_cli",
+        "selftest",
+        "Break a store in every known way, and see whether each is named.",
+    ),
+}
 
 _path = click.Path(path_type=Path)
 
@@ -34,7 +41,7 @@ class Commands(click.Group):
 
     def list_commands(self, _: click.Context) -> list[str]:
         """All commands, in the order of a user's first day."""
-        return ["demo", "replay", "golden", "report", "schema"]
+        return ["demo", "replay", "golden", "report", "selftest", "schema"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command, importing its module if need be."""
@@ -86,7 +93,7 @@ def demo() -> None:
     """
     from memregress import demo as story
 
-    with _reporter() as progress:
+    with reporter() as progress:
         told = story.tell(_console(), progress=progress)
     sys.exit(OK if told else ERROR)
 
@@ -139,7 +146,7 @@ def replay(golden: Path, **given: Any) -> None:
     from memregress import replaying
 
     out = given.pop("out")
-    with _reporter(quiet=given.pop("quiet")) as progress:
+    with reporter(quiet=given.pop("quiet")) as progress:
         result = replaying.replay(golden, progress=progress, **given)
     _show(result, _console())  # first, so that a full disk does not lose it
     if out is not None:
@@ -204,7 +211,8 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=240, no_color=True)
 
 
-def _reporter(*, quiet: bool = False) -> Any:
+def reporter(*, quiet: bool = False) -> Any:
+    """Show progress on standard error, where it is a terminal."""
     from rich.console import Console
 
     from memregress.render import progress

@@ -74,29 +74,33 @@ def run(target: instances.Target, faults: Sequence[Fault], *, progress: Listener
 def prove(
     fault: Fault, target: instances.Target, url: str, recorded: GoldenSet, folder: Path, *, progress: Listener
 ) -> Outcome:
-    """Fill a space, break it, replay it in place, and drop it."""
-    entry = target.backend
-    module = entry.load()
+    """Inject a fault, and judge what is said of it."""
+    try:
+        return judge(fault, recorded, inject(fault, target, url, recorded, folder, progress=progress))
+    except errors.MemregressError as error:
+        return _refused(fault, error)
+
+
+def inject(
+    fault: Fault, target: instances.Target, url: str, recorded: GoldenSet, folder: Path, *, progress: Listener
+) -> Report:
+    """Fill a space of a store, break it, replay it in place, and drop it; files go below `folder`.
+
+    Raises:
+        MemregressError: the store does not answer, which may be the fault.
+    """
+    module = target.backend.load()
     asked = recorded if fault.queries is None else _asking(recorded, fault.queries(recorded), folder / fault.name)
     place = Place(url=url, space=f"selftest_{secrets.token_hex(4)}")
-    filling = module.connect(
-        url,
-        space=place.space,
-        shape=recorded.shape,
-        options=msgspec.convert(fault.fill, module.Options),
-        in_place=False,
-    )
+    options = msgspec.convert(fault.fill, module.Options)
+    filling = module.connect(url, space=place.space, shape=recorded.shape, options=options, in_place=False)
     with contextlib.closing(filling), _dropped(filling):
         filling.create()
         filling.load(_written(recorded, fault))
         filling.index()
         if fault.harm is not None:
             fault.harm(place, recorded)
-        try:
-            report = pipeline.check(_request(fault, target, place, asked), progress=progress)
-        except errors.MemregressError as error:
-            return _refused(fault, error)
-    return judge(fault, recorded, report)
+        return pipeline.check(_request(fault, target, place, asked), progress=progress)
 
 
 def _request(fault: Fault, target: instances.Target, place: Place, asked: GoldenSet) -> pipeline.Request:

@@ -1,0 +1,68 @@
+"""Every fault that is known for a store, injected into a real one: exactly what was hit is reported, by its name."""
+
+import contextlib
+
+import pytest
+
+from memregress import instances, selftest
+from memregress.backends import registry
+from memregress.diagnose import unexplained
+from memregress.testing import faults
+
+STORES = [
+    pytest.param("faiss", "faiss_url", id="faiss"),
+    pytest.param("pgvector", "embedded_pgvector", id="pgvector-embedded", marks=pytest.mark.store),
+    pytest.param("pgvector", "container_pgvector", id="pgvector-container", marks=pytest.mark.docker),
+    pytest.param("redis", "embedded_redis", id="redis-embedded", marks=pytest.mark.store),
+    pytest.param("redis", "container_redis", id="redis-container", marks=pytest.mark.docker),
+]
+
+
+def quiet(_):
+    """Listen to no progress."""
+
+
+@pytest.fixture
+def faiss_url(tmp_path):
+    """A folder for FAISS."""
+    return str(tmp_path / "store")
+
+
+@pytest.mark.parametrize(("backend", "url"), STORES)
+def test_every_fault_is_named(backend, url, request):
+    """The whole selftest: nothing missed, misnamed or falsely alarmed, and nothing unexplained."""
+    target = instances.choose(registry.find(backend), url=request.getfixturevalue(url))
+    known = [fault for fault in faults.of(backend) if backend not in fault.cannot]
+    outcomes = list(selftest.run(target, known, progress=quiet))
+    assert {outcome.fault.name: dict(outcome.said) for outcome in outcomes if not outcome.proven} == {}
+    assert len(outcomes) == len(known) > 50
+    assert not any(unexplained.CAUSE.code in words for outcome in outcomes for words in outcome.said)
+
+
+def test_what_is_not_found_fails(tmp_path):
+    """A fault that nothing reports, one by another name, and an alarm where nothing is wrong: none is proven."""
+    target = instances.choose(registry.find("faiss"), url=str(tmp_path))
+    dropped = next(fault for fault in faults.of("faiss") if fault.name == "row-dropped")
+    healthy = next(fault for fault in faults.of("faiss") if fault.name == "healthy")
+    with_name = {field: getattr(dropped, field) for field in ("story", "verdict", "rows", "write")}
+    wrong = [
+        faults.Fault(name="unwritten", cause=dropped.cause, **{**with_name, "write": None}),
+        faults.Fault(name="misnamed", cause="MR209", **with_name),
+        faults.Fault(name="alarm", story=healthy.story, write=dropped.write),
+    ]
+    outcomes = list(selftest.run(target, wrong, progress=quiet))
+    counts = [(o.proven, o.found, o.missed, o.misnamed, o.alarms) for o in outcomes]
+    assert counts == [(False, 0, 1, 0, 0), (False, 0, 0, 1, 0), (False, 0, 0, 0, 1)]
+
+
+@pytest.mark.store
+def test_spaces_are_dropped(embedded_pgvector):
+    """What the selftest makes in a store that runs, it drops."""
+    import psycopg2  # noqa: PLC0415  the driver is an extra
+
+    target = instances.choose(registry.find("pgvector"), url=embedded_pgvector)
+    chosen = [fault for fault in faults.of("pgvector") if fault.name in ("row-dropped", "table-gone")]
+    assert all(outcome.proven for outcome in selftest.run(target, chosen, progress=quiet))
+    with contextlib.closing(psycopg2.connect(embedded_pgvector)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'selftest%'")
+        assert cursor.fetchone() == (0,)
