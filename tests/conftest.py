@@ -82,6 +82,21 @@ def container_redis():
         yield url
 
 
+@pytest.fixture(scope="session")
+def embedded_milvus():
+    """The path of a file for Milvus Lite."""
+    with instances.open(instances.choose(registry.find("milvus"), embedded=True)) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def container_milvus():
+    """The URL of a Milvus in a container."""
+    image = registry.find("milvus").container.image
+    with instances.open(instances.choose(registry.find("milvus"), image=image)) as url:
+        yield url
+
+
 @pytest.fixture(
     params=[
         pytest.param("embedded", marks=pytest.mark.store),

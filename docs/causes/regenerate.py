@@ -117,14 +117,14 @@ def changed(**fields: Any) -> Callable[[GoldenSet], Sequence[Query]]:
     return lambda golden: [msgspec.structs.replace(golden.queries[0], **fields)]
 
 
-def other_scale(golden: GoldenSet) -> Sequence[Query]:
-    """Record the first query's similarities as a store does that maps cosine similarity to between 0 and 1."""
+def one_decimal(golden: GoldenSet) -> Sequence[Query]:
+    """Record the first query's similarities to one decimal."""
     query = golden.queries[0]
     return [
         msgspec.structs.replace(
             query,
             expected=[
-                msgspec.structs.replace(item, similarity=round((1 + (item.similarity or 0)) / 2, 7))
+                msgspec.structs.replace(item, similarity=round(item.similarity or 0, 1))
                 for item in query.expected
             ],
         )
@@ -231,7 +231,7 @@ FAULTS: Mapping[str, Fault | str] = {
         options=through_index(hnsw__ef_search=200),
     ),
     "outranked": Fault(queries=by_topic, options={"columns": {"metadata": ""}}),
-    "similarity-moved": Fault(queries=other_scale),
+    "similarity-moved": Fault(queries=one_decimal),
     "unexplained": Fault(queries=out_of_reach),
     # Of `memregress selftest`, by name.
     "batch-lost": "batch-dropped",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memregress.backends import faiss, pgvector, redis
+from memregress.backends import faiss, milvus, pgvector, redis
 from memregress.testing.conformance import BackendConformance
 
 SERVERS = [
@@ -58,5 +58,19 @@ class TestRedis(BackendConformance):
         def opened(*, exact, **given):
             options = redis.Options(index="flat" if exact else "hnsw", documents=request.param)
             return redis.connect(url, options=options, **given)
+
+        return opened
+
+
+class TestMilvus(BackendConformance):
+    """Milvus Lite in a file, and a server."""
+
+    @pytest.fixture(params=SERVERS)
+    def connect(self, request):
+        """Open a server's."""
+        url = request.getfixturevalue(f"{request.param}_milvus")
+
+        def opened(*, exact, **given):
+            return milvus.connect(url, options=milvus.Options(index="flat" if exact else "hnsw"), **given)
 
         return opened

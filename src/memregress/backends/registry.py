@@ -23,6 +23,8 @@ class Container:
     environment: Mapping[str, str]
     url: str
     """A template with ``{host}`` and ``{port}``."""
+    command: tuple[str, ...] = ()
+    """What the image runs, where it has to be told."""
     shm_size: str | None = None
     """Of ``/dev/shm``, where Docker's 64 MB do not do."""
 
@@ -107,6 +109,25 @@ ENTRIES: tuple[Entry, ...] = (
             url="redis://{host}:{port}/0",
         ),
         server="memregress.instances.redis",
+    ),
+    Entry(
+        name="milvus",
+        summary="Milvus and Milvus Lite: FLAT, HNSW, IVF and the other indexes of the server",
+        drivers=("pymilvus",),
+        embedded_driver="milvus_lite",
+        container=Container(
+            image="milvusdb/milvus:v2.3.5",
+            port=19530,
+            environment={
+                "ETCD_USE_EMBED": "true",
+                "ETCD_DATA_DIR": "/var/lib/milvus/etcd",
+                "COMMON_STORAGETYPE": "local",
+                "DEPLOY_MODE": "STANDALONE",
+            },
+            url="http://{host}:{port}",
+            command=("milvus", "run", "standalone"),
+        ),
+        server="memregress.instances.milvus",
     ),
 )
 

@@ -106,6 +106,8 @@ def _spec(entry: registry.Entry) -> registry.Container:
 def _prepare(spec: registry.Container, image: str, mark: str) -> DockerContainer:
     with _docker_answering():
         server = DockerContainer(image).with_envs(**spec.environment)
+    if spec.command:
+        server.with_command(list(spec.command))
     label, _, value = mark.partition("=")
     more: dict[str, Any] = {"labels": {label: value}}
     if spec.shm_size:
