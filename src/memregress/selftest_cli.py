@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,10 +62,11 @@ def selftest(
         _list(chosen, entry.name)
         return
     target = instances.choose(entry, url=url, image=image, embedded=embedded)
-    injected = [fault for fault in chosen if entry.name not in fault.cannot]
+    injected = [fault for fault in chosen if not fault.why_not(entry.name, target.kind)]
     with reporter(quiet=quiet or format_ == "json") as progress:
         outcomes = list(selftest.run(target, injected, progress=progress))
-    _show(outcomes, [fault for fault in chosen if fault not in injected], entry.name, format_)
+    left_out = {fault.name: reason for fault in chosen if (reason := fault.why_not(entry.name, target.kind))}
+    _show(outcomes, left_out, format_)
     sys.exit(int(not all(outcome.proven for outcome in outcomes)))
 
 
@@ -83,11 +84,11 @@ def _chosen(known: Sequence[Fault], names: Sequence[str]) -> list[Fault]:
 def _list(chosen: Sequence[Fault], backend: str) -> None:
     width = max(len(fault.name) for fault in chosen)
     for fault in chosen:
-        reason = f"  (not here: {fault.cannot[backend]})" if backend in fault.cannot else ""
+        reason = "".join(f"  (not on {name}: {why})" for name, why in fault.cannot.items() if name.startswith(backend))
         click.echo(f"{fault.name:{width}}  {fault.cause or fault.concern or '-':5}  {fault.story}{reason}")
 
 
-def _show(outcomes: Sequence[Outcome], left_out: Sequence[Fault], backend: str, format_: str) -> None:
+def _show(outcomes: Sequence[Outcome], left_out: Mapping[str, str], format_: str) -> None:
     if format_ == "json":
         click.echo(json.dumps([_row(outcome) for outcome in outcomes], indent=2))
         return
@@ -111,8 +112,8 @@ def _show(outcomes: Sequence[Outcome], left_out: Sequence[Fault], backend: str, 
             click.echo(f"✗ {outcome.fault.name}: said was {said}")
     proven = sum(outcome.proven for outcome in outcomes)
     click.echo(f"{proven:,} of {len(outcomes):,} faults: exactly what was hit, by the right name")
-    for fault in left_out:
-        click.echo(f"not injected: {fault.name}, because {fault.cannot[backend]}")
+    for name, reason in left_out.items():
+        click.echo(f"not injected: {name}, because {reason}")
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:

@@ -105,7 +105,9 @@ class Search:
         scores: list[list[float]] = [[] for _ in range(len(queries))]
         for (words, k), rows in self._groups(queries).items():
             keys, vectors = self._matching(name, words)
-            found = similarity.exact_search(self.metric, queries.vectors[rows], vectors, min(k, max(1, len(keys))))
+            if not keys:
+                continue
+            found = similarity.exact_search(self.metric, queries.vectors[rows], vectors, min(k, len(keys)))
             for row, places, values in zip(rows, found.rows.tolist(), found.similarity.tolist(), strict=True):
                 kept = [(keys[place], value) for place, value in zip(places, values, strict=True) if place >= 0]
                 ids[row], scores[row] = [id_ for id_, _ in kept], [value for _, value in kept]

@@ -52,7 +52,11 @@ class Fault:
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     cannot: Mapping[str, str] = field(default_factory=dict)
-    """Backends on which it cannot occur, and why."""
+    """Backends on which it cannot occur, and why; ``NAME embedded`` is the embedded one only."""
+
+    def why_not(self, backend: str, kind: str) -> str | None:
+        """Why it cannot occur on a backend, in an instance of this kind; nothing if it can."""
+        return self.cannot.get(backend) or self.cannot.get(f"{backend} {kind}")
 
 
 def only(*rows: int) -> Rows:
