@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+import hiredis
 import redis
 from redis import exceptions
 
@@ -148,13 +149,30 @@ class Pool:
         yield from self.stream(self.send, batches)
 
     def send(self, commands: Sequence[Command]) -> list[Any]:
-        """Send one pipeline and return its answers."""
-        pipeline = self.client.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
-        return list(pipeline.execute(raise_on_error=False))
+        """Send one pipeline and return its answers.
+
+        Without redis-py's own, which sends every few kilobytes by themselves and looks at each answer several times.
+        """
+        pool = self.client.connection_pool
+        connection: Any = pool.get_connection()
+        try:
+            packed = b"".join([hiredis.pack_command(tuple(command)) for command in commands])
+            connection.send_packed_command([packed], check_health=False)
+            return [_answer(connection) for _ in commands]
+        except BaseException:  # also Ctrl-C: answers are still to come, and must not be taken for others'
+            connection.disconnect()
+            raise
+        finally:
+            pool.release(connection)
 
     def close(self) -> None:
         """Close every connection."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
+
+
+def _answer(connection: Any) -> Any:
+    try:
+        return connection.read_response()
+    except exceptions.ResponseError as error:
+        return error

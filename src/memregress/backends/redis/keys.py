@@ -6,6 +6,7 @@ much as has passed since the set was captured, and a day; a key beside the docum
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from typing import Any
 from redis import exceptions
 
 from memregress.backends.redis import indexing
-from memregress.backends.redis.connection import Command, Pool
+from memregress.backends.redis.connection import Pool
 from memregress.backends.redis.documents import Documents
 from memregress.model import MemoryBatch, Rejected
 
@@ -69,32 +70,27 @@ class Keys:
 
     def write(self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime) -> list[Rejected]:
         """Write memories, and return those that the server refused."""
-        return list(
-            itertools.chain.from_iterable(self._pool.stream(self._send, self._parts(batches, documents, clock)))
-        )
+        send = functools.partial(self._send, documents, clock)
+        return list(itertools.chain.from_iterable(self._pool.stream(send, self._parts(batches))))
 
-    def _parts(
-        self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime
-    ) -> Iterator[tuple[list[str], list[Command]]]:
+    def _parts(self, batches: Iterable[MemoryBatch]) -> Iterator[tuple[MemoryBatch, list[str]]]:
         for batch in batches:
             keys = [self.of(id_) for id_ in batch.ids]
             self._written += keys
-            commands = documents.write(batch, keys)
-            for start in range(0, len(batch), PART):
-                rows = range(start, min(start + PART, len(batch)))
-                lifetimes: list[Command] = [
-                    ("PEXPIREAT", keys[row], self._deadline(time, clock))
-                    for row in rows
-                    if (time := batch.expires_at[row]) is not None
-                ]
-                yield [batch.ids[row] for row in rows], [commands[row] for row in rows] + lifetimes
+            yield batch, keys
 
-    def _send(self, part: tuple[list[str], list[Command]]) -> list[Rejected]:
-        ids, commands = part
-        answers = self._pool.send(commands)
+    def _send(self, documents: Documents, clock: datetime, part: tuple[MemoryBatch, list[str]]) -> list[Rejected]:
+        """In a thread of the pool's: what is made there need not wait for the others to let go of the interpreter."""
+        batch, keys = part
+        commands = documents.write(batch, keys)
+        commands += [
+            ("PEXPIREAT", key, self._deadline(time, clock))
+            for key, time in zip(keys, batch.expires_at, strict=True)
+            if time is not None
+        ]
         return [
             Rejected(id=id_, reason=str(answer))
-            for id_, answer in zip(ids, answers, strict=False)
+            for id_, answer in zip(batch.ids, self._pool.send(commands), strict=False)
             if isinstance(answer, exceptions.RedisError)
         ]
 
