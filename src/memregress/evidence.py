@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memregress import similarity
+from memregress import second_look, similarity
 from memregress.backends import Backend, ExactSearchable, Rebuildable, Tunable
 from memregress.clock import Clock
 from memregress.compare import Verdicts, Witness, look_up
@@ -21,6 +21,7 @@ from memregress.expectations import of_probes
 from memregress.golden import GoldenSet
 from memregress.model import Floats, Hits, Ints, Metric, QueryBatch, Verdict
 from memregress.run import IndexCheck, Run, Searches
+from memregress.second_look import SecondLook
 
 SAMPLE = 200
 """Memories asked about, of those that did not come back."""
@@ -75,6 +76,7 @@ class Evidence:
     ladders: Mapping[int, Ladder] = field(default_factory=dict)
     twins: Mapping[int, int] = field(default_factory=dict)
     control: Control | None = None
+    look: SecondLook = field(default_factory=SecondLook)
 
 
 def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, clock: Clock) -> Evidence:
@@ -89,7 +91,8 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
     control = None
     if len(asked) and isinstance(backend, Rebuildable) and _worth_rebuilding(run):
         control = clock.call("evidence", functools.partial(_control, run, golden, backend))
-    return Evidence(ladders=ladders, twins=twins, control=control)
+    look = clock.call("evidence", functools.partial(second_look.look, verdicts, asked, run, golden, backend))
+    return Evidence(ladders=ladders, twins=twins, control=control, look=look)
 
 
 def _sample(rows: Ints, size: int) -> Ints:
@@ -260,7 +263,9 @@ def _twins(run: Run, golden: GoldenSet) -> dict[int, int]:
 def _vector_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
     dimensions = golden.shape.dimensions
     kept = {row: memory.vector for row, memory in run.stored.kept.items() if run.stored.differs["vector"][row]}
-    rows = [row for row, vector in kept.items() if len(vector) == dimensions and vector.any()]
+    rows = [
+        row for row, vector in kept.items() if len(vector) == dimensions and vector.any() and np.isfinite(vector).all()
+    ]
     if not rows:
         return {}
     stored = np.stack([kept[row] for row in rows])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from memregress import similarity
 from memregress.diagnose.cause import Cause
 from memregress.diagnose.scene import Case, Scene
@@ -22,6 +24,8 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     ]
     if not cosines:
         return [f"stored with {cases[0].dimensions} dimensions, recorded with {scene.golden.shape.dimensions}"]
+    if not all(np.isfinite(case.stored.vector).all() for case in _comparable(cases, scene)):
+        return ["stored with components that are no numbers (NaN or infinite): no search finds such a vector"]
     return [
         f"cosine similarity of stored and recorded vector: {min(cosines):.4f} to {max(cosines):.4f}",
         "no rounding, scaling, padding or mix-up with another memory of the golden set explains it",

@@ -34,8 +34,8 @@ def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: b
         if not in_place:
             made = FlatBackend if options.index == "flat" else OwnApproximateBackend
             return made(pool=pool, where=where, space=space, shape=shape, options=options, index=None)
-        _check(space, there, where)
         with connection.doing("reading the index", where):
+            _check(space, there, where, pool)
             index = facts.built(pool, space, timeout=options.timeout)
         found = FlatBackend if index.kind == "flat" else ApproximateBackend
         return found(pool=pool, where=where, space=space, shape=shape, options=options, index=index)
@@ -44,11 +44,14 @@ def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: b
         raise
 
 
-def _check(space: str, there: Sequence[str], where: str) -> None:
+def _check(space: str, there: Sequence[str], where: str, pool: connection.Pool) -> None:
     if space not in there:
+        pattern = f"{indexing.pattern(space)}:*"
+        left = next(iter(pool.client.scan_iter(match=pattern, count=keys.MANY)), None)
+        hint = f"Keys that begin with {space}: are there: FT.CREATE it again (FLUSHDB in any database drops all). "
         raise errors.BackendUnavailable(
             f"Redis at {where} has no index {space!r}",
-            f"Give one as --space: {', '.join(sorted(there)[:20]) or 'it has none'}.",
+            f"{hint if left else ''}Give one as --space: {', '.join(sorted(there)[:20]) or 'it has none'}.",
         )
 
 
@@ -74,7 +77,10 @@ class FlatBackend:
         self._in_place = index is not None
         self._known = filtering.Known(complete=not self._in_place)
         self._indexes: list[str] = []
-        prefix = f"{space}:" if index is None else next(iter(index.prefixes), "")
+        if index is None:
+            prefix = f"{space}:"
+        else:
+            prefix = next(iter(index.prefixes), "") if options.prefix is None else options.prefix
         self._keys = keys.Keys(pool, space=space, prefix=prefix)
         if self._in_place:
             with connection.doing("reading the index", where):
@@ -147,7 +153,7 @@ class FlatBackend:
         """Close the connections."""
         self._pool.close()
 
-    # Inspectable, Refusing
+    # Inspectable, Refusing, Locating
 
     def fetch(self, ids: Sequence[str]) -> MemoryBatch:
         """Read documents back by key, with what is left of their lifetimes."""
@@ -159,6 +165,11 @@ class FlatBackend:
         with connection.doing("counting what the index holds", self._where):
             index = self._index = facts.read(self._pool, self._ready.name)
             return reading.refused(self._pool, self._keys, index, self._options.fields.vector, ids)
+
+    def elsewhere(self, ids: Sequence[str]) -> tuple[MemoryBatch, list[str]]:
+        """Look for missing memories under other keys."""
+        with connection.doing("looking for missing memories", self._where):
+            return reading.elsewhere(self._pool, self._keys, self._documents, ids)
 
     def describe(self) -> IndexInfo:
         """Tell the facts of server and index, once it is built."""
@@ -204,11 +215,13 @@ class FlatBackend:
             pool=self._pool,
             index=self._ready,
             conditions=self._conditions,
-            prefix=self._keys.prefix,
+            keys=self._keys,
             metric=self._ready.metric,
         )
         with connection.doing("searching", self._where):
-            return search.answer(queries, mode)
+            found = search.answer(queries, mode)
+            self._index = facts.same(self._pool, self._ready)
+            return found
 
     # What is behind it
 

@@ -113,7 +113,13 @@ def _failed(what: str, where: str, error: exceptions.RedisError) -> errors.Memre
             f"Redis at {where} has no search engine: {said}",
             "Use Redis Stack, Redis 8 or later, or load the module RediSearch.",
         )
-    return errors.BackendError(f"Redis at {where} failed while {what}: {said}", "See the server's message.")
+    return errors.BackendError(f"Redis at {where} failed while {what}: {said}", _remedy(said))
+
+
+def _remedy(said: str) -> str:
+    if "LIMIT exceeds" in said:
+        return "Raise the search engine's MAXSEARCHRESULTS (FT.CONFIG SET) to what the queries ask for."
+    return "See the server's message."
 
 
 def _lost(what: str, where: str, error: Exception) -> errors.BackendUnavailable:

@@ -40,10 +40,18 @@ class Keys:
         self.dated = False
         """Whether it is known by how much times are shifted."""
         self._written: list[str] = []
+        self._strange: set[str] = set()
 
     def of(self, id_: str) -> str:
         """Return the key of a memory."""
-        return self.prefix + id_
+        return id_ if id_ in self._strange else self.prefix + id_
+
+    def id(self, key: str) -> str:
+        """Return the memory of a key; a key with another prefix, which an index may have too, stands for itself."""
+        if key.startswith(self.prefix):
+            return key[len(self.prefix) :]
+        self._strange.add(key)
+        return key
 
     def claim(self, clock: datetime) -> bool:
         """Begin a space of our own, unless a key or an index has its name; `clock` is when memories are judged."""

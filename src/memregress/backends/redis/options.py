@@ -31,6 +31,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """How memregress's own documents are kept; of an index that is there the server says it."""
     fields: Fields = Fields()
     """The names of their fields."""
+    prefix: str | None = None
+    """In place: what stands before the id in a memory's key. By default the first prefix of the index."""
     index: Literal["flat", "hnsw"] = "hnsw"
     """The vector index that is created."""
     type: Literal["float32", "float64", "float16", "bfloat16"] = "float32"

@@ -18,6 +18,7 @@ from memregress import errors
 from memregress.backends.redis import labels, vectors
 from memregress.backends.redis.connection import Command, Pool
 from memregress.backends.redis.facts import Index
+from memregress.backends.redis.keys import Keys
 from memregress.model import Filter, Hits, Metric, QueryBatch
 
 PIPELINE = 100
@@ -51,7 +52,7 @@ class Search:
     pool: Pool
     index: Index
     conditions: Conditions
-    prefix: str
+    keys: Keys
     metric: Metric
 
     def answer(self, queries: QueryBatch, mode: Mode) -> Hits:
@@ -114,8 +115,7 @@ class Search:
     def _found(self, results: list[dict[bytes, Any]]) -> Iterator[tuple[str, float]]:
         for result in results:
             key, distance = result[b"id"].decode(errors="replace"), result[b"extra_attributes"].get(DISTANCE.encode())
-            id_ = key.removeprefix(self.prefix)
-            yield id_, math.nan if distance is None else _similarity(self.metric, float(distance))
+            yield self.keys.id(key), math.nan if distance is None else _similarity(self.metric, float(distance))
 
 
 def _similarity(metric: Metric, distance: float) -> float:
