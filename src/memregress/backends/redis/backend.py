@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from redis import exceptions
 
 from memregress import errors
-from memregress.backends.redis import connection, facts, filtering, indexing, keys, labels, reading, searching
+from memregress.backends.redis import cluster, connection, facts, filtering, indexing, keys, labels, reading, searching
 from memregress.backends.redis.documents import Documents, Hashes, Json
 from memregress.backends.redis.options import THOROUGH_EF, Options
 from memregress.model import Hits, IndexInfo, MemoryBatch, QueryBatch, Rejected, Shape
@@ -30,6 +31,7 @@ def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: b
     pool = connection.Pool(connection.connect(url, timeout=options.timeout), options.connections)
     try:
         with connection.doing("looking at its indexes", where):
+            cluster.check(pool, where)
             there = [name.decode(errors="replace") for name in pool.ask("FT._LIST")]
         if not in_place:
             made = FlatBackend if options.index == "flat" else OwnApproximateBackend
@@ -47,7 +49,9 @@ def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: b
 def _check(space: str, there: Sequence[str], where: str, pool: connection.Pool) -> None:
     if space not in there:
         pattern = f"{indexing.pattern(space)}:*"
-        left = next(iter(pool.client.scan_iter(match=pattern, count=keys.MANY)), None)
+        left = None
+        with contextlib.suppress(exceptions.NoPermissionError):
+            left = next(iter(pool.client.scan_iter(match=pattern, count=keys.MANY)), None)
         hint = f"Keys that begin with {space}: are there: FT.CREATE it again (FLUSHDB in any database drops all). "
         raise errors.BackendUnavailable(
             f"Redis at {where} has no index {space!r}",
@@ -115,7 +119,7 @@ class FlatBackend:
     def _build(self, name: str) -> facts.Index:
         with connection.doing("building the index", self._where):
             self._indexes.append(name)
-            self._pool.ask(*self._creation(name))
+            indexing.create(self._pool, self._creation(name), self._options.index, self._where)
             return facts.built(self._pool, name, timeout=self._options.timeout)
 
     def _creation(self, name: str) -> list[Any]:
@@ -169,7 +173,10 @@ class FlatBackend:
     def elsewhere(self, ids: Sequence[str]) -> tuple[MemoryBatch, list[str]]:
         """Look for missing memories under other keys."""
         with connection.doing("looking for missing memories", self._where):
-            return reading.elsewhere(self._pool, self._keys, self._documents, ids)
+            try:
+                return reading.elsewhere(self._pool, self._keys, self._documents, ids)
+            except exceptions.NoPermissionError:  # who may not look through all keys is not told where they lie
+                return reading.nothing(), []
 
     def describe(self) -> IndexInfo:
         """Tell the facts of server and index, once it is built."""
@@ -234,7 +241,7 @@ class FlatBackend:
     @property
     def _ef(self) -> int | None:
         """Candidates that a search asks for; None leaves it to the index."""
-        if self._ready.kind != "hnsw":
+        if self._ready.kind == "flat":
             return None
         return self._options.ef_runtime or (None if self._in_place else THOROUGH_EF)
 

@@ -31,7 +31,7 @@ def place(url: str) -> str:
     Raises:
         ConfigError: the URL is not one of Redis, or has parameters that are not the server's business.
     """
-    parts = urlsplit(url)
+    parts = urlsplit(_plain(url))
     if parts.scheme not in ("redis", "rediss", "unix"):
         raise errors.ConfigError(
             "the URL is not one of Redis", "Write redis://[user:password@]host:port/0, rediss:// for TLS, or unix://."
@@ -49,6 +49,12 @@ def place(url: str) -> str:
         raise errors.ConfigError("the port in the URL is no number", "Write redis://host:6379/0.") from None
 
 
+def _plain(url: str) -> str:
+    """The URL without the word that some clients have for a cluster: whether it is one, the server says."""
+    scheme, mark, rest = url.partition("+cluster://")
+    return f"{scheme}://{rest}" if mark and scheme in ("redis", "rediss") else url
+
+
 def connect(url: str, *, timeout: float) -> redis.Redis:
     """Open a client on which no answer takes longer than `timeout` seconds; the first has to come at once."""
     where = place(url)
@@ -62,7 +68,7 @@ def connect(url: str, *, timeout: float) -> redis.Redis:
 
 def _client(url: str, timeout: float) -> redis.Redis:
     return redis.Redis.from_url(
-        url,
+        _plain(url),
         protocol=3,  # its answers say where the server gave up early
         decode_responses=False,
         socket_connect_timeout=CONNECT_SECONDS,
@@ -117,6 +123,8 @@ def _failed(what: str, where: str, error: exceptions.RedisError) -> errors.Memre
 
 
 def _remedy(said: str) -> str:
+    if "timeout" in said.lower():
+        return "Raise the search engine's TIMEOUT (FT.CONFIG SET TIMEOUT)."
     if "LIMIT exceeds" in said:
         return "Raise the search engine's MAXSEARCHRESULTS (FT.CONFIG SET) to what the queries ask for."
     return "See the server's message."

@@ -117,8 +117,11 @@ class Keys:
             return datetime.max.replace(tzinfo=UTC)
 
     def remove(self) -> None:
-        """Delete what was written, by name."""
-        for start in range(0, len(self._written), MANY):
-            self._pool.ask("UNLINK", *self._written[start : start + MANY])
+        """Delete what was written, by name; one a command, for in a cluster each has a slot of its own."""
+        parts = (self._written[start : start + MANY] for start in range(0, len(self._written), MANY))
+        for answers in self._pool.pipelines([("UNLINK", key) for key in part] for part in parts):
+            for answer in answers:
+                if isinstance(answer, exceptions.RedisError):
+                    raise answer
         self._pool.ask("UNLINK", self._shift_key)
         self._written = []

@@ -29,11 +29,24 @@ def fetch(pool: Pool, keys: Keys, documents: Documents, ids: Sequence[str]) -> M
     pairs = _ask(pool, [(documents.read(keys.of(id_)), ("PEXPIRETIME", keys.of(id_))) for id_ in ids])
     found = []
     for id_, (document, time) in zip(ids, pairs, strict=True):
-        # A key that holds something else is there, and holds no vector; why is asked below.
-        memory = UNREADABLE if isinstance(document, exceptions.ResponseError) else documents.decode(document)
+        memory = _decoded(documents, document)
         if memory is not None:
             found.append((id_, memory, keys.lifetime(time)))
     return _batch(found)
+
+
+def _decoded(documents: Documents, answer: object) -> Found | None:
+    """A key that holds something else is there, and holds no vector; see `refused`."""
+    if not isinstance(answer, exceptions.RedisError):
+        return documents.decode(answer)
+    if "wrong" in str(answer):  # WRONGTYPE of a hash, "wrong Redis type" of JSON
+        return UNREADABLE
+    raise answer
+
+
+def nothing() -> MemoryBatch:
+    """No memories."""
+    return _batch([])
 
 
 def refused(pool: Pool, keys: Keys, index: Index, field: str, ids: Sequence[str]) -> list[Rejected]:
@@ -75,7 +88,7 @@ def elsewhere(pool: Pool, keys: Keys, documents: Documents, ids: Sequence[str]) 
     Of an id with several the first that is found. A server with very many keys is not searched through.
     """
     if pool.ask("DBSIZE") > MOST_KEYS:
-        return _batch([]), []
+        return nothing(), []
     wanted = set(ids)
     found: dict[str, str] = {}
     for key in pool.client.scan_iter(count=MANY):

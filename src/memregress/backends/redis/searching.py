@@ -23,6 +23,8 @@ from memregress.model import Filter, Hits, Metric, QueryBatch
 
 PIPELINE = 100
 DISTANCE = "memregress_distance"
+EFFORT = {"svs-vamana": "SEARCH_WINDOW_SIZE"}
+"""What the candidates of a search are called, where it is not EF_RUNTIME."""
 
 
 class Conditions(Protocol):
@@ -87,7 +89,7 @@ class Search:
     def _command(self, queries: QueryBatch, row: int, blob: bytes, mode: Mode) -> Command:
         parameters: dict[str, Any] = {"memregress_vector": blob}
         condition = self.conditions.expression(queries.users[row], queries.filters[row], parameters)
-        options = f" EF_RUNTIME {mode.ef}" if mode.ef else ""
+        options = f" {EFFORT.get(self.index.kind, 'EF_RUNTIME')} {mode.ef}" if mode.ef else ""
         if mode.force and condition:
             options += " HYBRID_POLICY BATCHES"
         if mode.exact and self.index.kind != "flat":
