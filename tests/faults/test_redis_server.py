@@ -106,7 +106,7 @@ def test_the_tail_that_memory_refused(redis, small, broken):
     """In a run of its own, what the server refused for want of memory is named, with the server's words."""
     connection = redis.args[1]
     with (
-        changed(connection, maxmemory=connection.info()["used_memory"] + 900_000),
+        changed(connection, maxmemory=connection.info()["used_memory"] + 100_000),
         pytest.raises(errors.BackendUnavailable, match="out of memory"),
     ):
         redis(small)
@@ -180,6 +180,25 @@ def test_writes_of_another_database(redis, small, only, near):
     report = redis(small, bleed)
     only(report, ["m-000042"], "drifted" if near else "unreachable", "MR750")
     assert "db1 (1 keys)" in " ".join(report.causes[0].evidence)
+
+
+def test_whom_a_foreign_vector_pushes_down_is_not_broken(redis, small):
+    """Another database puts one memory on top of another's searches: only the one is wrong, in the index."""
+    user = small.queries[0].user
+    theirs = [row for row, owner in enumerate(small.users) if owner == user]
+    wanted = {item.id for item in small.queries[0].expected}
+    row = next(row for row in theirs if small.ids[row] not in wanted)
+
+    def bleed(connection, space):
+        document = connection.hgetall(f"{space}:{small.ids[row]}")
+        document[b"embedding"] = small.query_vectors[0].tobytes()
+        with second_database(connection) as staging:
+            staging.hset(f"{space}:{small.ids[row]}", mapping=document)
+
+    report = redis(small, bleed)
+    assert [(memory.id, memory.cause) for memory in report.memories if memory.verdict.broken] == [
+        (small.ids[row], "MR750")
+    ]
 
 
 @contextlib.contextmanager
