@@ -209,7 +209,7 @@ def test_an_index_still_being_built(redis, shared):
     """Searched at once, half an index answers from what is there: an error, and no verdict."""
     slowly = recreate(dimensions=48, more=["M", 128, "EF_CONSTRUCTION", 2000])
     with pytest.raises(errors.BackendError, match="still being built"):
-        redis(shared, slowly, options={"timeout": 0.05})
+        redis(shared, slowly, options={"timeout": 0.5})
 
 
 def test_an_index_created_again_during_the_run(redis, small):

@@ -15,8 +15,18 @@ def _applies(case: Case, scene: Scene) -> bool:
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     return [
-        f"{scene.run.info.location} has {scene.run.info.rows:,} rows, and none with the id of any of these memories"
+        f"{scene.run.info.location} has {scene.run.info.rows:,} rows, and none with the id of any of these memories",
+        *_stretch([case.row for case in cases], scene),
     ]
+
+
+def _stretch(rows: Sequence[int], scene: Scene) -> list[str]:
+    """Say if they lie side by side in the golden set, as what one interrupted or skipped batch leaves out does."""
+    first, last, count = min(rows), max(rows), len(scene.golden)
+    if len(rows) < 3 or last - first + 1 != len(rows) or len(rows) == count:
+        return []
+    end = "the end" if last == count - 1 else scene.golden.ids[last]
+    return [f"they are one stretch of the golden set, from {scene.golden.ids[first]} to {end}: a load that left it out"]
 
 
 CAUSE = Cause(
