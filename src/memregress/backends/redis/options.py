@@ -27,8 +27,13 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Documents, index and search settings. Without any: hashes of memregress's own under an HNSW index."""
 
-    documents: Literal["hash", "json"] = "hash"
-    """How memregress's own documents are kept; of an index that is there the server says it."""
+    documents: Literal["hash", "json", "vectorset"] = "hash"
+    """How memregress's own documents are kept; of an index that is there the server says it. `vectorset` is for sets
+    that VADD fills, of Redis 8; in place, too."""
+    quantization: Literal["noquant", "q8"] = "q8"
+    """vectorset: whether vectors are kept whole or in 8 bits a component, as VADD does without being told."""
+    filter_ef: Positive | None = None
+    """vectorset: candidates after which a filtered search gives up (FILTER-EF); by default the server's."""
     fields: Fields = Fields()
     """The names of their fields."""
     prefix: str | None = None
