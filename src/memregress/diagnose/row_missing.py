@@ -17,7 +17,15 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     return [
         f"{scene.run.info.location} has {scene.run.info.rows:,} rows, and none with the id of any of these memories",
         *_stretch([case.row for case in cases], scene),
+        *_counted(scene),
     ]
+
+
+def _counted(scene: Scene) -> list[str]:
+    """What a server that deletes of its own accord says of it."""
+    settings = scene.run.info.settings
+    known = [f"{name} = {settings[name]:,}" for name in ("expired_keys", "evicted_keys") if settings.get(name)]
+    return [f"the server deletes by itself, and has since it started: {', '.join(known)}"] if known else []
 
 
 def _stretch(rows: Sequence[int], scene: Scene) -> list[str]:
