@@ -41,10 +41,13 @@ class Known:
                 for item in found:
                     if isinstance(item, str) or labels.is_number(item):
                         self._note(key, item)
-        self.numbers.update(key for key, _ in labels.numbers(metadata))
+            elif key not in self.numbers and labels.numbers({key: found}):
+                self.numbers.add(key)
 
     def _note(self, key: str, item: Any) -> None:
-        values = self.values.setdefault(key, {})
+        values = self.values.get(key)
+        if values is None:
+            values = self.values[key] = {}
         if item not in values and len(values) <= DISTINCT:  # one more than may be: too many
             values[item] = labels.value(key, item)
 
