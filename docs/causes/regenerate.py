@@ -16,7 +16,7 @@ import io
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from memregress.backends import registry
 from memregress.clock import Clock
 from memregress.golden import GoldenSet, write
 from memregress.golden import open as open_golden
-from memregress.model import Expected, MemoryBatch, Query
+from memregress.model import Expected, MemoryBatch, Progress, Query
 from memregress.render import console as renderer
 from memregress.report import FailOn, Report
 from memregress.testing import faults, sets
@@ -64,6 +64,8 @@ SETS: Mapping[str, dict[str, Any]] = {
     },
     # No users and no queries; three quarters of the memories get one vector, see `templated`.
     "templated": {"memories": 4_000, "users": 0, "lifetimes": False, "queries": 0},
+    # Two users whose names differ in case only, see `twins`.
+    "twins": {"memories": 40, "users": 2, "lifetimes": False, "queries": 0},
 }
 
 
@@ -79,8 +81,10 @@ class Fault:
     options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     in_place: bool = True
-    redis: Sequence[Sequence[str | bytes]] = ()
-    """Commands, of a fault that only Redis has."""
+    redis: Sequence[Sequence[Any] | Callable[[redis.Redis], object]] = ()
+    """Commands, or functions, of a fault that only Redis has."""
+    meanwhile: Sequence[Any] = ()
+    """A command to Redis, sent when searching begins."""
 
 
 def statement(text: str) -> Callable[[GoldenSet], Sequence[str]]:
@@ -124,8 +128,7 @@ def one_decimal(golden: GoldenSet) -> Sequence[Query]:
         msgspec.structs.replace(
             query,
             expected=[
-                msgspec.structs.replace(item, similarity=round(item.similarity or 0, 1))
-                for item in query.expected
+                msgspec.structs.replace(item, similarity=round(item.similarity or 0, 1)) for item in query.expected
             ],
         )
     ]
@@ -139,6 +142,41 @@ def out_of_reach(golden: GoldenSet) -> Sequence[Query]:
         id_ for id_, user in zip(golden.ids, golden.users, strict=True) if user == query.user and id_ not in near
     )
     return [msgspec.structs.replace(query, expected=[Expected(id=far, similarity=0.99)])]
+
+
+def without_case(client: redis.Redis) -> None:
+    """Let the index filter by the application's own users, and fold their case."""
+    client.execute_command("FT.DROPINDEX", SPACE)
+    vector = ("embedding", "VECTOR", "FLAT", 6, "TYPE", "FLOAT32", "DIM", 32, "DISTANCE_METRIC", "COSINE")
+    client.execute_command("FT.CREATE", SPACE, "PREFIX", 1, f"{SPACE}:", "SCHEMA", "user_id", "TAG", *vector)
+
+
+def run_short(client: redis.Redis) -> None:
+    """Let the server throw some memories out, and keep its policy."""
+    used = client.info()["used_memory"]
+    client.config_set("maxmemory-policy", "allkeys-random")
+    client.config_set("maxmemory", used - 20_000)
+    with contextlib.suppress(redis.exceptions.OutOfMemoryError):
+        client.set("one more", "x")
+    client.config_set("maxmemory", 2 * used)
+
+
+def expire_others(client: redis.Redis) -> None:
+    """Let documents beside a memory be over, and not swept yet."""
+    client.config_set("hz", 1)
+    document = client.hgetall(f"{SPACE}:m-000042")
+    for number in range(10):
+        client.hset(f"{SPACE}:old-{number}", mapping=document)
+        client.pexpire(f"{SPACE}:old-{number}", 1)
+
+
+def write_elsewhere(client: redis.Redis) -> None:
+    """Write another vector under the same key in another database of the server."""
+    document = client.hgetall(f"{SPACE}:m-000042")
+    document[b"embedding"] = np.random.default_rng(9).standard_normal(32).astype("<f4").tobytes()
+    path = client.get_connection_kwargs()["path"]
+    with contextlib.closing(redis.Redis(unix_socket_path=path, db=1)) as staging:
+        staging.hset(f"{SPACE}:m-000042", mapping=document)
 
 
 def forbidding(golden: GoldenSet) -> Sequence[Query]:
@@ -167,6 +205,12 @@ def by_topic(golden: GoldenSet) -> Sequence[Query]:
 
 FAULTS: Mapping[str, Fault | str] = {
     "document-refused": Fault(redis=[["HSET", f"{SPACE}:m-000042", "embedding", b"0.1, 0.2, 0.3"]]),
+    "stored-elsewhere": Fault(redis=[["RENAME", f"{SPACE}:m-000042", "memory:m-000042"]]),
+    "evicted": Fault(redis=[run_short]),
+    "gone-meanwhile": Fault(redis=[["PING"]], meanwhile=["UNLINK", f"{SPACE}:m-000042"]),
+    "users-folded": Fault(golden="twins", redis=[without_case], options={"fields": {"metadata": "", "created_at": ""}}),
+    "ghosts-returned": Fault(redis=[expire_others]),
+    "index-differs": Fault(redis=[write_elsewhere]),
     "dimension-mismatch": Fault(ddl=TABLE.format(content="text", dimensions=48) + HNSW),
     "wrong-metric": Fault(options={"metric": "l2"}),
     "row-rejected": Fault(ddl=TABLE.format(content="varchar(38)", dimensions=32) + HNSW, in_place=False),
@@ -293,25 +337,32 @@ def inject(fault: Fault, golden: GoldenSet, url: str, folder: Path) -> Report:
             run(connection, [f"DROP SCHEMA IF EXISTS {SPACE} CASCADE"])
 
 
-def inject_redis(commands: Sequence[Sequence[str | bytes]], golden: GoldenSet) -> Report:
+def inject_redis(fault: Fault, golden: GoldenSet) -> Report:
     """Fill a Redis of its own, break it, and replay it."""
     entry = registry.find("redis")
-    options = entry.load().Options()
-    with instances.open(instances.choose(entry, embedded=True)) as url:
-        load(golden, url, options, name="redis")
-        with contextlib.closing(redis.Redis.from_url(url)) as client:
-            for command in commands:
-                client.execute_command(*command)
+    module = entry.load()
+    with (
+        instances.open(instances.choose(entry, embedded=True)) as url,
+        contextlib.closing(redis.Redis.from_url(url)) as client,
+    ):
+        load(golden, url, module.Options(), name="redis")
+        for command in fault.redis:
+            _ = command(client) if callable(command) else client.execute_command(*command)
+
+        def listen(progress: Progress) -> None:
+            if fault.meanwhile and progress.stage == "probe":
+                client.execute_command(*fault.meanwhile)
+
         return pipeline.check(
             pipeline.Request(
                 golden=golden.path,
                 target=instances.choose(entry, url=url),
-                options=options,
+                options=msgspec.convert(dict(fault.options), module.Options),
                 space=SPACE,
                 in_place=True,
                 fail_on=FailOn.ANY,
             ),
-            progress=quiet,
+            progress=listen,
         )
 
 
@@ -358,19 +409,31 @@ def templated(golden: GoldenSet, folder: Path) -> GoldenSet:
     """Give three of four memories one and the same vector, as texts from a template have."""
     one = golden.vectors([0])[0]
 
-    def batches() -> Iterator[MemoryBatch]:
-        for batch in golden.batches():
-            vectors = batch.vectors.copy()
-            vectors[np.arange(len(batch)) % 4 > 0] = one
-            yield dataclasses.replace(batch, vectors=vectors)
+    def change(batch: MemoryBatch) -> MemoryBatch:
+        vectors = batch.vectors.copy()
+        vectors[np.arange(len(batch)) % 4 > 0] = one
+        return dataclasses.replace(batch, vectors=vectors)
 
+    return rewritten(golden, folder, change)
+
+
+def twins(golden: GoldenSet, folder: Path) -> GoldenSet:
+    """Call one user like the other, in small letters."""
+    names = dict(zip(sorted({*golden.users} - {None}), ("Bob", "bob"), strict=True))
+    return rewritten(
+        golden, folder, lambda batch: dataclasses.replace(batch, users=[names.get(user) for user in batch.users])
+    )
+
+
+def rewritten(golden: GoldenSet, folder: Path, change: Callable[[MemoryBatch], MemoryBatch]) -> GoldenSet:
+    """Write the same memories with other columns, and no queries."""
     write(
         folder,
         name=golden.manifest.name,
         created_at=golden.manifest.created_at,
         captured_at=golden.manifest.captured_at,
         vectors=golden.manifest.vectors,
-        memories=batches(),
+        memories=map(change, golden.batches()),
         queries=iter(()),
     )
     return open_golden(folder)
@@ -399,9 +462,11 @@ def show(name: str, url: str, folder: Path) -> str:
     golden = sets.make(folder / fault.golden, **SETS[fault.golden])
     if fault.golden == "templated":
         golden = templated(golden, folder / "one-vector")
+    if fault.golden == "twins":
+        golden = twins(golden, folder / "two-users")
     if fault.queries:
         golden = asking(golden, fault.queries(golden), folder / "asking")
-    return words(inject_redis(fault.redis, golden) if fault.redis else inject(fault, golden, url, folder))
+    return words(inject_redis(fault, golden) if fault.redis else inject(fault, golden, url, folder))
 
 
 def main(names: Sequence[str]) -> None:

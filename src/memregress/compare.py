@@ -8,13 +8,14 @@ only asking the store can tell whether a filter hides it (see `evidence`).
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from memregress import contradictions, leaks
 from memregress.golden import GoldenSet
 from memregress.model import CODE, WORST_FIRST, Bools, Floats, Ints, Metric, Verdict
 from memregress.run import FOREIGN, Answers, Run, Searches
@@ -72,23 +73,15 @@ def compare(golden: GoldenSet, run: Run, *, min_similarity: float | None = None,
     `min_similarity` is the application's threshold under test; None takes each query's recorded one.
     """
     verdicts = _blank(len(golden))
-    probe_leaks = _leaks(golden, run.probes, ())
-    query_leaks = _leaks(golden, run.recorded, [golden.queries[position].forbidden for position in run.positions])
+    probe_leaks = leaks.find(golden, run.probes, ())
+    query_leaks = leaks.find(golden, run.recorded, [golden.queries[position].forbidden for position in run.positions])
     intruders = _intruders(run)
-    probes = judge(
-        run.probes,
-        run.tolerance,
-        rank_tolerance=rank_tolerance,
-        uncounted=probe_leaks | intruders[run.probes.answers.row],
-    )
+    uncounted = probe_leaks | intruders[run.probes.answers.row]
+    probes = _judge_twice(golden, run, run.probes, uncounted, rank_tolerance=rank_tolerance)
     _excuse_short_vectors(golden, run, probes)
-    queries = judge(
-        run.recorded,
-        run.tolerance,
-        rank_tolerance=rank_tolerance,
-        uncounted=query_leaks | intruders[run.recorded.answers.row],
-        thresholds=_thresholds(golden, run, min_similarity),
-    )
+    uncounted = query_leaks | intruders[run.recorded.answers.row]
+    thresholds = _thresholds(golden, run, min_similarity)
+    queries = _judge_twice(golden, run, run.recorded, uncounted, rank_tolerance=rank_tolerance, thresholds=thresholds)
     _merge(verdicts, run.probes, probes, Witness.PROBE)
     _merge(verdicts, run.recorded, queries, Witness.QUERY)
     _judge_index(verdicts, run)
@@ -96,6 +89,15 @@ def compare(golden: GoldenSet, run: Run, *, min_similarity: float | None = None,
     _judge_leaks(verdicts, run.recorded, query_leaks, Witness.QUERY)
     _judge_stored(verdicts, run)
     return verdicts
+
+
+def _judge_twice(golden: GoldenSet, run: Run, searches: Searches, uncounted: Bools, **terms: Any) -> Judged:
+    """Judge; where something was outranked, do not count hits that cannot be what the store says, and judge again."""
+    judging = functools.partial(judge, searches, run.tolerance, **terms)
+    judged = judging(uncounted=uncounted)
+    lost = np.unique(searches.expectations.search[judged.code == CODE[Verdict.OUTRANKED]])
+    odd = contradictions.find(golden, searches, lost, run.tolerance)
+    return judging(uncounted=uncounted | odd) if odd.any() else judged
 
 
 def _intruders(run: Run) -> Bools:
@@ -252,19 +254,6 @@ def _merge(verdicts: Verdicts, searches: Searches, judged: Judged, witness: Witn
 def _judge_index(verdicts: Verdicts, run: Run) -> None:
     if run.index_check is not None:
         _set(verdicts, run.index_check.rows[~run.index_check.reached], Verdict.UNREACHABLE, Witness.INDEX)
-
-
-def _leaks(golden: GoldenSet, searches: Searches, forbidden: Sequence[Sequence[str]]) -> Bools:
-    """bool[s, k]: hits of a memory that does not belong to the user who asked, or that the query forbids."""
-    row = searches.answers.row
-    codes = {user: code for code, user in enumerate(dict.fromkeys(golden.users))}
-    owner = np.array([codes[user] for user in golden.users] or [0], np.int32)
-    asker = np.array([-1 if user is None else codes.get(user, -2) for user in searches.users], np.int32)
-    leaks: Bools = (row >= 0) & (owner[row] != asker[:, None]) & (asker[:, None] != -1)
-    for search, ids in enumerate(forbidden):
-        if ids:
-            leaks[search] |= np.isin(row[search], [golden.row_of[id_] for id_ in ids])
-    return leaks
 
 
 def _judge_leaks(verdicts: Verdicts, searches: Searches, leaks: Bools, witness: Witness) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memregress import aliases, twins
+from memregress import aliases, second_look, twins
 from memregress.backends import Backend, ExactSearchable, Rebuildable, Tunable
 from memregress.clock import Clock
 from memregress.compare import Verdicts, Witness, look_up
@@ -21,6 +21,7 @@ from memregress.expectations import of_probes
 from memregress.golden import GoldenSet
 from memregress.model import Floats, Hits, Ints, QueryBatch, Verdict
 from memregress.run import IndexCheck, Run, Searches
+from memregress.second_look import SecondLook
 
 SAMPLE = 200
 """Memories asked about, of those that did not come back."""
@@ -76,6 +77,7 @@ class Evidence:
     twins: Mapping[int, int] = field(default_factory=dict)
     aliases: Mapping[int, str | None] = field(default_factory=dict)
     control: Control | None = None
+    look: SecondLook = field(default_factory=SecondLook)
 
 
 def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, clock: Clock) -> Evidence:
@@ -91,7 +93,8 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
     control = None
     if len(asked) and isinstance(backend, Rebuildable) and _worth_rebuilding(run):
         control = clock.call("evidence", functools.partial(_control, run, golden, backend))
-    return Evidence(ladders=ladders, twins=found, aliases=named, control=control)
+    look = clock.call("evidence", functools.partial(second_look.look, verdicts, asked, run, golden, backend))
+    return Evidence(ladders=ladders, twins=found, aliases=named, control=control, look=look)
 
 
 def _sample(rows: Ints, size: int) -> Ints:

@@ -182,7 +182,9 @@ def _number(value: np.float32) -> float | None:
 
 def _note(run: Run, verdict: Verdict, row: int, *, returned: bool) -> str | None:
     if verdict is Verdict.MISSING:
-        return "no row" if run.stored.copies[row] == 0 else "a row without a vector"
+        if run.stored.copies[row] == 0:
+            return "no row"
+        return "not there any more" if run.stored.dimensions[row] else "a row without a vector"
     changed = [name for name, flags in run.stored.differs.items() if flags[row]]
     if changed:
         return f"another {' and '.join(changed)}"

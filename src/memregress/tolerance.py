@@ -12,9 +12,9 @@ from memregress.model import Metric
 
 Doubles = npt.NDArray[np.float64]
 
-PER_TYPE = {"float64": 1e-6, "float32": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}
+PER_TYPE = {"float64": 1e-6, "float32": 1e-6, "float16": 1e-3, "bfloat16": 8e-3, "int8": 8e-3}
 """Relative error of a similarity: rounding of the components (24, 11 and 8 bits), and of the store's own sum."""
-COMPONENT = {"float64": 1e-6, "float32": 1e-6, "float16": 6e-4, "bfloat16": 4e-3}
+COMPONENT = {"float64": 1e-6, "float32": 1e-6, "float16": 6e-4, "bfloat16": 4e-3, "int8": 6e-3}
 """Relative error of a component, against the vector's largest one."""
 WIDE_SUM = 512
 """Dimensions from which on the store's single-precision sum adds an error of its own, in proportion to them."""

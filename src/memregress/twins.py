@@ -18,7 +18,9 @@ def find(run: Run, golden: GoldenSet) -> dict[int, int]:
 def _vector_twins(run: Run, golden: GoldenSet) -> dict[int, int]:
     dimensions = golden.shape.dimensions
     kept = {row: memory.vector for row, memory in run.stored.kept.items() if run.stored.differs["vector"][row]}
-    rows = [row for row, vector in kept.items() if len(vector) == dimensions and vector.any()]
+    rows = [
+        row for row, vector in kept.items() if len(vector) == dimensions and vector.any() and np.isfinite(vector).all()
+    ]
     if not rows:
         return {}
     stored = np.stack([kept[row] for row in rows])

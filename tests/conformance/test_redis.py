@@ -263,6 +263,23 @@ def test_an_applications_own_users(connect, connection, url):
         backend.search(queries(memories(1), filter_={"colour": "red"}))
 
 
+def test_an_index_that_this_server_has_not(connect, connection):
+    """A kind of index that came later is asked for by name: what it needs is said, and nothing stays."""
+    with pytest.raises(errors.BackendUnavailable, match="no index of the kind svs-vamana") as caught:
+        connect(memories(5), index="svs-vamana")
+    assert "Redis 8.2" in caught.value.remedy
+    assert connection.execute_command("FT._LIST") == []
+
+
+def test_more_than_a_page(connect):
+    """FT.SEARCH pages by ten; what is asked for is what comes, nearest first."""
+    batch = memories(60)
+    backend = connect(batch)
+    found = backend.search(queries(batch, k=25))
+    assert {len(ids) for ids in found.ids} == {25}
+    assert all(values == sorted(values, reverse=True) for values in found.similarity)
+
+
 def test_ranges_over_too_many_texts_are_refused(connect, monkeypatch):
     """Where not every value is remembered, a range over them is an error, not an answer that leaves some out."""
     monkeypatch.setattr(redis.backend.filtering, "DISTINCT", 50)

@@ -68,7 +68,7 @@ def _fill(name, url, space, golden, options):
         replay.load(golden, backend, Clock(quiet))
 
 
-def _in_place(name, url, space, golden, options, changes) -> Report:
+def _in_place(name, url, space, golden, options, changes, progress=quiet) -> Report:
     entry = registry.find(name)
     return pipeline.check(
         pipeline.Request(
@@ -80,7 +80,7 @@ def _in_place(name, url, space, golden, options, changes) -> Report:
             fail_on=FailOn.ANY,
             settings=settings.Settings(**changes),
         ),
-        progress=quiet,
+        progress=progress,
     )
 
 
@@ -134,8 +134,19 @@ def redis(request):
         connection.flushall()
 
 
-def _hit_redis(url, connection, golden, *faults, options=None, fill=None, **changes):
-    """`faults` are commands, or functions of the connection and the space."""
+@pytest.fixture
+def hit_redis():
+    """The same, on the server at a URL."""
+
+    def hit(url, golden, *faults, **given):
+        with contextlib.closing(client.Redis.from_url(url)) as connection:
+            return _hit_redis(url, connection, golden, *faults, **given)
+
+    return hit
+
+
+def _hit_redis(url, connection, golden, *faults, options=None, fill=None, progress=quiet, **changes):
+    """`faults` are commands, or functions of the connection and the space; `progress` hears how far the replay is."""
     space = f"fault_{next(_numbers)}"
     _fill("redis", url, space, golden, fill)
     for fault in faults:
@@ -143,7 +154,8 @@ def _hit_redis(url, connection, golden, *faults, options=None, fill=None, **chan
             fault(connection, space)
         else:
             connection.execute_command(*(w.format(space=space) if isinstance(w, str) else w for w in fault))
-    return _in_place("redis", url, space, golden, options, changes)
+    given = options(space) if callable(options) else options
+    return _in_place("redis", url, space, golden, given, changes, progress)
 
 
 @pytest.fixture

@@ -189,12 +189,6 @@ def test_too_little_effort(redis, shared):
     assert {memory.verdict for memory in report.memories if memory.verdict.broken} <= {"unreachable", "outranked"}
 
 
-def test_a_key_outside_the_prefix(redis, small, broken):
-    """A document under another prefix is not the memory's key: it is missing."""
-    report = redis(small, ("RENAME", KEY, "elsewhere:m-000042"))
-    assert broken(report) == [("m-000042", "missing", "MR202")]
-
-
 def test_an_index_that_is_gone(redis, small):
     """No index, no verdict: an error that says what there is."""
     with pytest.raises(errors.BackendUnavailable, match="has no index") as caught:

@@ -88,5 +88,13 @@ class Refusing(Protocol):
         """Return those of the stored ids that the index does not hold, with the store's own reason."""
 
 
+@runtime_checkable
+class Locating(Protocol):
+    """A store in which a memory may lie where its searches do not look."""
+
+    def elsewhere(self, ids: Sequence[str]) -> tuple[MemoryBatch, list[str]]:
+        """Return what bears the names of these missing memories in another place, and for each row where, in words."""
+
+
 class Backend(Searchable, Loadable, Inspectable, Protocol):
     """What every store of memregress's own can do."""

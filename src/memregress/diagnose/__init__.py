@@ -23,13 +23,17 @@ from memregress.diagnose import (
     dimension_mismatch,
     document_refused,
     duplicated,
+    evicted,
     expiry_lost,
     filter_excludes,
     filter_starves,
     forbidden_returned,
+    ghosts_returned,
+    gone_meanwhile,
     graph_island,
     ids_changed,
     index_absent,
+    index_differs,
     index_incomplete,
     index_invalid,
     index_stale,
@@ -49,10 +53,12 @@ from memregress.diagnose import (
     search_effort,
     segments,
     similarity_moved,
+    stored_elsewhere,
     tenant_mapping,
     threshold_cuts,
     times_shifted,
     unexplained,
+    users_folded,
     vector_altered,
     vector_rescaled,
     vector_resized,
@@ -89,7 +95,10 @@ CAUSES: tuple[Cause, ...] = tuple(
         document_refused,
         row_rejected,
         ids_changed,
+        stored_elsewhere,
+        evicted,
         row_missing,
+        gone_meanwhile,
         null_vector,
         zero_vector,
         other_memory,
@@ -103,8 +112,11 @@ CAUSES: tuple[Cause, ...] = tuple(
         metadata_changed,
         lifetime_changed,
         forbidden_returned,
+        users_folded,
         leaked_across_users,
         threshold_cuts,
+        index_differs,
+        ghosts_returned,
         duplicated,
         crowded_out,
         filter_excludes,
@@ -192,6 +204,8 @@ def _decidable(case: Case, scene: Scene) -> bool:
     """Whether a memory carries the evidence that its rules look at."""
     if scene.run.refused is not None or case.row in scene.run.rejected:
         return True
+    if case.verdict is Verdict.MISSING and scene.evidence.look.sought:
+        return case.copies > 0 or case.row in scene.evidence.look.sought
     if case.verdict is Verdict.ALTERED:
         return case.stored is not None
     return case.verdict is not Verdict.UNREACHABLE or case.ladder is not None

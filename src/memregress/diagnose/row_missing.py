@@ -15,8 +15,26 @@ def _applies(case: Case, scene: Scene) -> bool:
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     return [
-        f"{scene.run.info.location} has {scene.run.info.rows:,} rows, and none with the id of any of these memories"
+        f"{scene.run.info.location} has {scene.run.info.rows:,} rows, and none with the id of any of these memories",
+        *_stretch([case.row for case in cases], scene),
+        *_counted(scene),
     ]
+
+
+def _counted(scene: Scene) -> list[str]:
+    """What a server that deletes of its own accord says of it."""
+    settings = scene.run.info.settings
+    known = [f"{name} = {settings[name]:,}" for name in ("expired_keys", "evicted_keys") if settings.get(name)]
+    return [f"the server deletes by itself, and has since it started: {', '.join(known)}"] if known else []
+
+
+def _stretch(rows: Sequence[int], scene: Scene) -> list[str]:
+    """Say if they lie side by side in the golden set, as what one interrupted or skipped batch leaves out does."""
+    first, last, count = min(rows), max(rows), len(scene.golden)
+    if len(rows) < 3 or last - first + 1 != len(rows) or len(rows) == count:
+        return []
+    end = "the end" if last == count - 1 else scene.golden.ids[last]
+    return [f"they are one stretch of the golden set, from {scene.golden.ids[first]} to {end}: a load that left it out"]
 
 
 CAUSE = Cause(

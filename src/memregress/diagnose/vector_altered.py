@@ -24,6 +24,8 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     ]
     if not cosines:
         return [f"stored with {cases[0].dimensions} dimensions, recorded with {scene.golden.shape.dimensions}"]
+    if not all(np.isfinite(case.stored.vector).all() for case in _comparable(cases, scene)):
+        return ["stored with components that are no numbers (NaN or infinite): no search finds such a vector"]
     return [
         *_few_components(_comparable(cases, scene), scene),
         f"cosine similarity of stored and recorded vector: {min(cosines):.4f} to {max(cosines):.4f}",

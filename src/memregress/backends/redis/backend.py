@@ -9,47 +9,21 @@ from typing import Any
 from redis import exceptions
 
 from memregress import errors
-from memregress.backends.redis import connection, facts, filtering, indexing, keys, labels, reading, searching
+from memregress.backends.redis import (
+    connection,
+    facts,
+    filtering,
+    indexing,
+    keys,
+    labels,
+    reading,
+    searching,
+)
 from memregress.backends.redis.documents import Documents, Hashes, Json
 from memregress.backends.redis.options import THOROUGH_EF, Options
 from memregress.model import Hits, IndexInfo, MemoryBatch, QueryBatch, Rejected, Shape
 
 WIDEST = 20_000
-
-
-def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: bool = False) -> FlatBackend:
-    """Open the store at a URL (``redis://``, ``rediss://``, ``unix://``).
-
-    In place, `space` is the name of the index that is replayed; else of a new one, over keys that begin with it.
-
-    Raises:
-        BackendUnavailable: no server answers there, or it has no search engine, or in place no such index.
-        ConfigError: the URL is not one of Redis.
-    """
-    where = connection.place(url)
-    pool = connection.Pool(connection.connect(url, timeout=options.timeout), options.connections)
-    try:
-        with connection.doing("looking at its indexes", where):
-            there = [name.decode(errors="replace") for name in pool.ask("FT._LIST")]
-        if not in_place:
-            made = FlatBackend if options.index == "flat" else OwnApproximateBackend
-            return made(pool=pool, where=where, space=space, shape=shape, options=options, index=None)
-        _check(space, there, where)
-        with connection.doing("reading the index", where):
-            index = facts.built(pool, space, timeout=options.timeout)
-        found = FlatBackend if index.kind == "flat" else ApproximateBackend
-        return found(pool=pool, where=where, space=space, shape=shape, options=options, index=index)
-    except BaseException:
-        pool.close()
-        raise
-
-
-def _check(space: str, there: Sequence[str], where: str) -> None:
-    if space not in there:
-        raise errors.BackendUnavailable(
-            f"Redis at {where} has no index {space!r}",
-            f"Give one as --space: {', '.join(sorted(there)[:20]) or 'it has none'}.",
-        )
 
 
 class FlatBackend:
@@ -74,7 +48,10 @@ class FlatBackend:
         self._in_place = index is not None
         self._known = filtering.Known(complete=not self._in_place)
         self._indexes: list[str] = []
-        prefix = f"{space}:" if index is None else next(iter(index.prefixes), "")
+        if index is None:
+            prefix = f"{space}:"
+        else:
+            prefix = next(iter(index.prefixes), "") if options.prefix is None else options.prefix
         self._keys = keys.Keys(pool, space=space, prefix=prefix)
         if self._in_place:
             with connection.doing("reading the index", where):
@@ -109,7 +86,7 @@ class FlatBackend:
     def _build(self, name: str) -> facts.Index:
         with connection.doing("building the index", self._where):
             self._indexes.append(name)
-            self._pool.ask(*self._creation(name))
+            indexing.create(self._pool, self._creation(name), self._options.index, self._where)
             return facts.built(self._pool, name, timeout=self._options.timeout)
 
     def _creation(self, name: str) -> list[Any]:
@@ -147,7 +124,7 @@ class FlatBackend:
         """Close the connections."""
         self._pool.close()
 
-    # Inspectable, Refusing
+    # Inspectable, Refusing, Locating
 
     def fetch(self, ids: Sequence[str]) -> MemoryBatch:
         """Read documents back by key, with what is left of their lifetimes."""
@@ -159,6 +136,14 @@ class FlatBackend:
         with connection.doing("counting what the index holds", self._where):
             index = self._index = facts.read(self._pool, self._ready.name)
             return reading.refused(self._pool, self._keys, index, self._options.fields.vector, ids)
+
+    def elsewhere(self, ids: Sequence[str]) -> tuple[MemoryBatch, list[str]]:
+        """Look for missing memories under other keys."""
+        with connection.doing("looking for missing memories", self._where):
+            try:
+                return reading.elsewhere(self._pool, self._keys, self._documents, ids)
+            except exceptions.NoPermissionError:  # who may not look through all keys is not told where they lie
+                return reading.nothing(), []
 
     def describe(self) -> IndexInfo:
         """Tell the facts of server and index, once it is built."""
@@ -204,11 +189,13 @@ class FlatBackend:
             pool=self._pool,
             index=self._ready,
             conditions=self._conditions,
-            prefix=self._keys.prefix,
+            keys=self._keys,
             metric=self._ready.metric,
         )
         with connection.doing("searching", self._where):
-            return search.answer(queries, mode)
+            found = search.answer(queries, mode)
+            self._index = facts.same(self._pool, self._ready)
+            return found
 
     # What is behind it
 
@@ -221,7 +208,7 @@ class FlatBackend:
     @property
     def _ef(self) -> int | None:
         """Candidates that a search asks for; None leaves it to the index."""
-        if self._ready.kind != "hnsw":
+        if self._ready.kind == "flat":
             return None
         return self._options.ef_runtime or (None if self._in_place else THOROUGH_EF)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+import hiredis
 import redis
 from redis import exceptions
 
@@ -30,7 +31,7 @@ def place(url: str) -> str:
     Raises:
         ConfigError: the URL is not one of Redis, or has parameters that are not the server's business.
     """
-    parts = urlsplit(url)
+    parts = urlsplit(_plain(url))
     if parts.scheme not in ("redis", "rediss", "unix"):
         raise errors.ConfigError(
             "the URL is not one of Redis", "Write redis://[user:password@]host:port/0, rediss:// for TLS, or unix://."
@@ -48,6 +49,12 @@ def place(url: str) -> str:
         raise errors.ConfigError("the port in the URL is no number", "Write redis://host:6379/0.") from None
 
 
+def _plain(url: str) -> str:
+    """The URL without the word that some clients have for a cluster: whether it is one, the server says."""
+    scheme, mark, rest = url.partition("+cluster://")
+    return f"{scheme}://{rest}" if mark and scheme in ("redis", "rediss") else url
+
+
 def connect(url: str, *, timeout: float) -> redis.Redis:
     """Open a client on which no answer takes longer than `timeout` seconds; the first has to come at once."""
     where = place(url)
@@ -61,7 +68,7 @@ def connect(url: str, *, timeout: float) -> redis.Redis:
 
 def _client(url: str, timeout: float) -> redis.Redis:
     return redis.Redis.from_url(
-        url,
+        _plain(url),
         protocol=3,  # its answers say where the server gave up early
         decode_responses=False,
         socket_connect_timeout=CONNECT_SECONDS,
@@ -112,7 +119,15 @@ def _failed(what: str, where: str, error: exceptions.RedisError) -> errors.Memre
             f"Redis at {where} has no search engine: {said}",
             "Use Redis Stack, Redis 8 or later, or load the module RediSearch.",
         )
-    return errors.BackendError(f"Redis at {where} failed while {what}: {said}", "See the server's message.")
+    return errors.BackendError(f"Redis at {where} failed while {what}: {said}", _remedy(said))
+
+
+def _remedy(said: str) -> str:
+    if "timeout" in said.lower():
+        return "Raise the search engine's TIMEOUT (FT.CONFIG SET TIMEOUT)."
+    if "LIMIT exceeds" in said:
+        return "Raise the search engine's MAXSEARCHRESULTS (FT.CONFIG SET) to what the queries ask for."
+    return "See the server's message."
 
 
 def _lost(what: str, where: str, error: Exception) -> errors.BackendUnavailable:
@@ -148,13 +163,30 @@ class Pool:
         yield from self.stream(self.send, batches)
 
     def send(self, commands: Sequence[Command]) -> list[Any]:
-        """Send one pipeline and return its answers."""
-        pipeline = self.client.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
-        return list(pipeline.execute(raise_on_error=False))
+        """Send one pipeline and return its answers.
+
+        Without redis-py's own, which sends every few kilobytes by themselves and looks at each answer several times.
+        """
+        pool = self.client.connection_pool
+        connection: Any = pool.get_connection()
+        try:
+            packed = b"".join([hiredis.pack_command(tuple(command)) for command in commands])
+            connection.send_packed_command([packed], check_health=False)
+            return [_answer(connection) for _ in commands]
+        except BaseException:  # also Ctrl-C: answers are still to come, and must not be taken for others'
+            connection.disconnect()
+            raise
+        finally:
+            pool.release(connection)
 
     def close(self) -> None:
         """Close every connection."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
+
+
+def _answer(connection: Any) -> Any:
+    try:
+        return connection.read_response()
+    except exceptions.ResponseError as error:
+        return error

@@ -15,6 +15,8 @@ from memregress.backends.redis.connection import Command
 from memregress.backends.redis.options import Fields
 from memregress.model import Floats, MemoryBatch
 
+_json = msgspec.json.Encoder().encode
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
@@ -56,26 +58,26 @@ class Hashes:
 
     def write(self, batch: MemoryBatch, keys: Sequence[str]) -> list[Command]:
         """HSET, once a memory."""
-        blobs = vectors.encode(batch.vectors, self.type)
-        return [
-            ("HSET", key, *self._pairs(batch, row, blobs[row] if batch.dimensions[row] else None))
-            for row, key in enumerate(keys)
-        ]
-
-    def _pairs(self, batch: MemoryBatch, row: int, blob: bytes | None) -> list[Any]:
-        fields, user, time, metadata = self.fields, batch.users[row], batch.created_at[row], batch.metadata[row]
-        pairs = [fields.content, batch.contents[row], fields.metadata, msgspec.json.encode(metadata)]
-        if blob is not None:
-            pairs += [fields.vector, blob]
-        if user is not None:
-            pairs += [fields.user, user, labels.USER, labels.user(user)]
-        if time is not None:
-            pairs += [fields.created_at, time.isoformat()]
-        if metadata:
-            pairs += [labels.LABELS, ",".join(labels.value(*pair) for pair in labels.values(metadata))]
-            for key, number in labels.numbers(metadata):
-                pairs += [labels.number(key), repr(number)]
-        return pairs
+        names = self.fields
+        commands: list[Command] = []
+        rows = zip(
+            keys, vectors.encode(batch.vectors, self.type), batch.dimensions.tolist(), batch.users, batch.contents,
+            batch.created_at, batch.metadata, strict=True,
+        )  # fmt: skip
+        for key, blob, dimensions, user, content, time, metadata in rows:
+            pairs: list[Any] = ["HSET", key, names.content, content, names.metadata, _json(metadata)]
+            if dimensions:
+                pairs += (names.vector, blob)
+            if user is not None:
+                pairs += (names.user, user, labels.USER, labels.user(user))
+            if time is not None:
+                pairs += (names.created_at, time.isoformat())
+            if metadata:
+                pairs += (labels.LABELS, ",".join(labels.values(metadata)))
+                for name, number in labels.numbers(metadata):
+                    pairs += (labels.number(name), repr(number))
+            commands.append(pairs)
+        return commands
 
     def read(self, key: str) -> Command:
         """HMGET of the fields that are a memory."""
@@ -114,7 +116,7 @@ class Json:
 
     def write(self, batch: MemoryBatch, keys: Sequence[str]) -> list[Command]:
         """JSON.SET, once a memory."""
-        return [("JSON.SET", key, "$", msgspec.json.encode(self._document(batch, row))) for row, key in enumerate(keys)]
+        return [("JSON.SET", key, "$", _json(self._document(batch, row))) for row, key in enumerate(keys)]
 
     def _document(self, batch: MemoryBatch, row: int) -> dict[str, Any]:
         fields, user, time, metadata = self.fields, batch.users[row], batch.created_at[row], batch.metadata[row]
@@ -125,7 +127,7 @@ class Json:
             document |= {fields.user: user, labels.USER: labels.user(user)}
         if time is not None:
             document[fields.created_at] = time.isoformat()
-        document[labels.LABELS] = [labels.value(*pair) for pair in labels.values(metadata)]
+        document[labels.LABELS] = labels.values(metadata)
         return document | {labels.number(key): number for key, number in labels.numbers(metadata)}
 
     def read(self, key: str) -> Command:

@@ -5,6 +5,7 @@ https://redis.io/docs/latest/commands/ft.info/
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +39,10 @@ class Index:
     error_key: str
     indexing: bool
     percent: float
+    uses: int
+    """Searches since it was created."""
+    filter: str
+    """Which documents it takes of those with its prefix; empty for all."""
 
     @property
     def kind(self) -> str:
@@ -89,6 +94,8 @@ def read(pool: Pool, name: str) -> Index:
         error_key=str(trouble.get("last indexing error key", "")),
         indexing=bool(int(info.get("indexing", 0))),
         percent=float(info.get("percent_indexed", 1)),
+        uses=int(info.get("number_of_uses", 0)),
+        filter=str(definition.get("filter", "")),
     )
 
 
@@ -119,6 +126,21 @@ def built(pool: Pool, name: str, *, timeout: float) -> Index:
     return index
 
 
+def same(pool: Pool, before: Index) -> Index:
+    """Describe the index anew, and make sure that it is the one that `before` was, and whole.
+
+    Raises:
+        BackendError: it was dropped and created again, or is being built again; what it answered proves nothing.
+    """
+    now = read(pool, before.name)
+    if now.indexing or now.uses < before.uses:
+        raise errors.BackendError(
+            f"the index {before.name} was created again while it was searched",
+            "Let nothing drop or overwrite it during a replay: some libraries do each time a process starts.",
+        )
+    return now
+
+
 def server(pool: Pool) -> tuple[str, dict[str, Any]]:
     """Return name and versions of the server, and the facts that tell why documents may be gone."""
     info = pool.client.info()
@@ -127,7 +149,17 @@ def server(pool: Pool) -> tuple[str, dict[str, Any]]:
     words = [f"Redis {info['redis_version']}", *([f"RediSearch {_version(search)}"] if search else [])]
     watched = ("maxmemory", "evicted_keys", "expired_keys")
     facts = {key: info[key] for key in watched if info.get(key)}
-    return ", ".join(words), facts | ({"maxmemory_policy": info["maxmemory_policy"]} if "maxmemory" in facts else {})
+    if "maxmemory" in facts:
+        facts["maxmemory_policy"] = info["maxmemory_policy"]
+    if others := _others(info, pool.client.get_connection_kwargs().get("db", 0)):
+        facts["other_databases"] = others
+    return ", ".join(words), facts
+
+
+def _others(info: dict[str, Any], db: int) -> str:
+    """The logical databases beside ours that hold keys: an index takes in what is written to any of them."""
+    found = {name: held for name, held in info.items() if re.fullmatch(r"db\d+", name) and name != f"db{db or 0}"}
+    return ", ".join(f"{name} ({held['keys']:,} keys)" for name, held in found.items())
 
 
 def graph(pool: Pool, index: Index) -> dict[str, Any]:

@@ -35,12 +35,21 @@ class Known:
     def add(self, metadata: Mapping[str, Any]) -> None:
         """Note the keys and values of a memory."""
         for key, found in metadata.items():
-            for item in found if isinstance(found, list) else [found] if isinstance(found, str) else []:
-                if isinstance(item, (str, int, float)) and not isinstance(item, bool):
-                    values = self.values.setdefault(key, {})
-                    if item not in values and len(values) <= DISTINCT:  # one more than may be: too many
-                        values[item] = labels.value(key, item)
-        self.numbers.update(key for key, _ in labels.numbers(metadata))
+            if isinstance(found, str):
+                self._note(key, found)
+            elif isinstance(found, list):
+                for item in found:
+                    if isinstance(item, str) or labels.is_number(item):
+                        self._note(key, item)
+            elif key not in self.numbers and labels.numbers({key: found}):
+                self.numbers.add(key)
+
+    def _note(self, key: str, item: Any) -> None:
+        values = self.values.get(key)
+        if values is None:
+            values = self.values[key] = {}
+        if item not in values and len(values) <= DISTINCT:  # one more than may be: too many
+            values[item] = labels.value(key, item)
 
     def of(self, key: str) -> Mapping[Any, str]:
         """Return the values of a key and their tags.

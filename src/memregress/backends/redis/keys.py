@@ -6,6 +6,7 @@ much as has passed since the set was captured, and a day; a key beside the docum
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from typing import Any
 from redis import exceptions
 
 from memregress.backends.redis import indexing
-from memregress.backends.redis.connection import Command, Pool
+from memregress.backends.redis.connection import Pool
 from memregress.backends.redis.documents import Documents
 from memregress.model import MemoryBatch, Rejected
 
@@ -39,10 +40,18 @@ class Keys:
         self.dated = False
         """Whether it is known by how much times are shifted."""
         self._written: list[str] = []
+        self._strange: set[str] = set()
 
     def of(self, id_: str) -> str:
         """Return the key of a memory."""
-        return self.prefix + id_
+        return id_ if id_ in self._strange else self.prefix + id_
+
+    def id(self, key: str) -> str:
+        """Return the memory of a key; a key with another prefix, which an index may have too, stands for itself."""
+        if key.startswith(self.prefix):
+            return key[len(self.prefix) :]
+        self._strange.add(key)
+        return key
 
     def claim(self, clock: datetime) -> bool:
         """Begin a space of our own, unless a key or an index has its name; `clock` is when memories are judged."""
@@ -69,32 +78,27 @@ class Keys:
 
     def write(self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime) -> list[Rejected]:
         """Write memories, and return those that the server refused."""
-        return list(
-            itertools.chain.from_iterable(self._pool.stream(self._send, self._parts(batches, documents, clock)))
-        )
+        send = functools.partial(self._send, documents, clock)
+        return list(itertools.chain.from_iterable(self._pool.stream(send, self._parts(batches))))
 
-    def _parts(
-        self, batches: Iterable[MemoryBatch], documents: Documents, clock: datetime
-    ) -> Iterator[tuple[list[str], list[Command]]]:
+    def _parts(self, batches: Iterable[MemoryBatch]) -> Iterator[tuple[MemoryBatch, list[str]]]:
         for batch in batches:
             keys = [self.of(id_) for id_ in batch.ids]
             self._written += keys
-            commands = documents.write(batch, keys)
-            for start in range(0, len(batch), PART):
-                rows = range(start, min(start + PART, len(batch)))
-                lifetimes: list[Command] = [
-                    ("PEXPIREAT", keys[row], self._deadline(time, clock))
-                    for row in rows
-                    if (time := batch.expires_at[row]) is not None
-                ]
-                yield [batch.ids[row] for row in rows], [commands[row] for row in rows] + lifetimes
+            yield batch, keys
 
-    def _send(self, part: tuple[list[str], list[Command]]) -> list[Rejected]:
-        ids, commands = part
-        answers = self._pool.send(commands)
+    def _send(self, documents: Documents, clock: datetime, part: tuple[MemoryBatch, list[str]]) -> list[Rejected]:
+        """In a thread of the pool's: what is made there need not wait for the others to let go of the interpreter."""
+        batch, keys = part
+        commands = documents.write(batch, keys)
+        commands += [
+            ("PEXPIREAT", key, self._deadline(time, clock))
+            for key, time in zip(keys, batch.expires_at, strict=True)
+            if time is not None
+        ]
         return [
             Rejected(id=id_, reason=str(answer))
-            for id_, answer in zip(ids, answers, strict=False)
+            for id_, answer in zip(batch.ids, self._pool.send(commands), strict=False)
             if isinstance(answer, exceptions.RedisError)
         ]
 
@@ -113,8 +117,11 @@ class Keys:
             return datetime.max.replace(tzinfo=UTC)
 
     def remove(self) -> None:
-        """Delete what was written, by name."""
-        for start in range(0, len(self._written), MANY):
-            self._pool.ask("UNLINK", *self._written[start : start + MANY])
+        """Delete what was written, by name; one a command, for in a cluster each has a slot of its own."""
+        parts = (self._written[start : start + MANY] for start in range(0, len(self._written), MANY))
+        for answers in self._pool.pipelines([("UNLINK", key) for key in part] for part in parts):
+            for answer in answers:
+                if isinstance(answer, exceptions.RedisError):
+                    raise answer
         self._pool.ask("UNLINK", self._shift_key)
         self._written = []

@@ -7,10 +7,11 @@ id can then match another user, or be anything but an id.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +22,9 @@ LONGEST = 500
 LARGEST = sys.float_info.max
 NOBODY = "n"
 """A tag that no value has."""
+SCALARS = (str, int, float, bool)
+KINDS = {str: "str", int: "number", float: "number", bool: "bool"}
+_json = msgspec.json.Encoder().encode
 
 
 def escaped(field: str) -> str:
@@ -28,6 +32,7 @@ def escaped(field: str) -> str:
     return re.sub(r"(\W)", r"\\\1", field)
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def user(name: str) -> str:
     """Return the tag of a user."""
     data = name.encode(errors="surrogatepass")
@@ -36,37 +41,49 @@ def user(name: str) -> str:
 
 def value(key: str, found: Any) -> str:
     """Return the tag of one value of a key; JSON's kinds are kept apart, 1 and 1.0 are one."""
-    data = msgspec.json.encode([key, _kind(found), float(found) if is_number(found) and _exact(found) else found])
-    return f"v{hashlib.sha256(data).hexdigest()[:32]}"
+    kind = KINDS.get(type(found)) or _kind(found)
+    if kind == "str":
+        return _text(key, found)
+    return _tag(key, kind, float(found) if kind == "number" and abs(found) < 1 << 53 else found)
 
 
-def values(metadata: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values that an equality can meet; each item of a list is one."""
+@functools.lru_cache(maxsize=1 << 16)
+def _text(key: str, found: str) -> str:
+    """Texts come again and again, in many memories."""
+    return _tag(key, "str", found)
+
+
+def _tag(key: str, kind: str, found: Any) -> str:
+    return f"v{hashlib.sha256(_json((key, kind, found))).hexdigest()[:32]}"
+
+
+def values(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the tags of all that an equality can meet; each item of a list is one."""
+    tags = []
     for key, found in metadata.items():
-        for item in found if isinstance(found, list) else [found]:
-            if item is None or isinstance(item, (str, int, float, bool)):
-                yield key, item
+        if isinstance(found, str):
+            tags.append(_text(key, found))
+        elif isinstance(found, list):
+            tags += [value(key, item) for item in found if item is None or isinstance(item, SCALARS)]
+        elif found is None or isinstance(found, SCALARS):
+            tags.append(value(key, found))
+    return tags
 
 
+@functools.lru_cache(maxsize=1 << 10)
 def number(key: str) -> str:
     """Return the name of the field that holds a key's numbers."""
     return f"memregress_n_{key.encode().hex()}"
 
 
-def numbers(metadata: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield the keys whose value is a single number."""
-    for key, found in metadata.items():
-        if is_number(found) and -LARGEST <= found <= LARGEST:
-            yield key, found
+def numbers(metadata: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the keys whose value is a single number."""
+    return [(key, found) for key, found in metadata.items() if is_number(found) and -LARGEST <= found <= LARGEST]
 
 
 def is_number(found: Any) -> bool:
     """Whether a value is a number to JSON; true and false are not."""
     return isinstance(found, (int, float)) and not isinstance(found, bool)
-
-
-def _exact(found: float) -> bool:
-    return abs(found) < 1 << 53
 
 
 def _kind(found: Any) -> str:

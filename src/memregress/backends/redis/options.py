@@ -27,23 +27,30 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Documents, index and search settings. Without any: hashes of memregress's own under an HNSW index."""
 
-    documents: Literal["hash", "json"] = "hash"
-    """How memregress's own documents are kept; of an index that is there the server says it."""
+    documents: Literal["hash", "json", "vectorset"] = "hash"
+    """How memregress's own documents are kept; of an index that is there the server says it. `vectorset` is for sets
+    that VADD fills, of Redis 8; in place, too."""
+    quantization: Literal["noquant", "q8"] = "q8"
+    """vectorset: whether vectors are kept whole or in 8 bits a component, as VADD does without being told."""
+    filter_ef: Positive | None = None
+    """vectorset: candidates after which a filtered search gives up (FILTER-EF); by default the server's."""
     fields: Fields = Fields()
     """The names of their fields."""
-    index: Literal["flat", "hnsw"] = "hnsw"
-    """The vector index that is created."""
+    prefix: str | None = None
+    """In place: what stands before the id in a memory's key. By default the first prefix of the index."""
+    index: Literal["flat", "hnsw", "svs-vamana"] = "hnsw"
+    """The vector index that is created; svs-vamana needs the search engine of Redis 8.2."""
     type: Literal["float32", "float64", "float16", "bfloat16"] = "float32"
     """The type of its vectors; 16 bits from RediSearch 2.10 on."""
     metric: Metric | None = None
     """What the index is created with; by default the golden set's."""
     m: Positive = 16
-    """hnsw: links of a vector to others."""
+    """hnsw, svs-vamana: links of a vector to others."""
     ef_construction: Positive = 200
-    """hnsw: candidates looked at when a vector is linked."""
+    """hnsw, svs-vamana: candidates looked at when a vector is linked."""
     ef_runtime: Positive | None = None
-    """hnsw: candidates kept in a search. Give your application's. Without it memregress's own index is searched
-    thoroughly (500), and one that is there as it was created."""
+    """hnsw, svs-vamana: candidates kept in a search. Give your application's. Without it memregress's own index is
+    searched thoroughly (500), and one that is there as it was created."""
     connections: Positive = 2
     """How many connections load and search at once."""
     timeout: float = 600.0

@@ -13,8 +13,15 @@ from memregress.backends.redis import vectors
 from memregress.backends.redis.connection import Command, Pool
 from memregress.backends.redis.documents import Documents, Found
 from memregress.backends.redis.facts import Index
-from memregress.backends.redis.keys import PART, Keys
+from memregress.backends.redis.keys import MANY, PART, Keys
 from memregress.model import MemoryBatch, Rejected
+
+KEY_TYPES = {"hash": "hash", "json": "ReJSON-RL"}
+"""What TYPE calls the documents of an index."""
+UNREADABLE = Found(user=None, content="", vector=np.empty(0, np.float32), created_at=None, metadata={})
+MOST_KEYS = 5_000_000
+SEPARATORS = ":/|.#}"
+"""What may stand before an id in a key."""
 
 
 def fetch(pool: Pool, keys: Keys, documents: Documents, ids: Sequence[str]) -> MemoryBatch:
@@ -22,10 +29,24 @@ def fetch(pool: Pool, keys: Keys, documents: Documents, ids: Sequence[str]) -> M
     pairs = _ask(pool, [(documents.read(keys.of(id_)), ("PEXPIRETIME", keys.of(id_))) for id_ in ids])
     found = []
     for id_, (document, time) in zip(ids, pairs, strict=True):
-        memory = None if isinstance(document, exceptions.ResponseError) else documents.decode(document)
+        memory = _decoded(documents, document)
         if memory is not None:
             found.append((id_, memory, keys.lifetime(time)))
     return _batch(found)
+
+
+def _decoded(documents: Documents, answer: object) -> Found | None:
+    """A key that holds something else is there, and holds no vector; see `refused`."""
+    if not isinstance(answer, exceptions.RedisError):
+        return documents.decode(answer)
+    if "wrong" in str(answer):  # WRONGTYPE of a hash, "wrong Redis type" of JSON
+        return UNREADABLE
+    raise answer
+
+
+def nothing() -> MemoryBatch:
+    """No memories."""
+    return _batch([])
 
 
 def refused(pool: Pool, keys: Keys, index: Index, field: str, ids: Sequence[str]) -> list[Rejected]:
@@ -46,6 +67,9 @@ def refused(pool: Pool, keys: Keys, index: Index, field: str, ids: Sequence[str]
 
 def _reason(pool: Pool, index: Index, field: str, key: str) -> str:
     """The server keeps its reason for the last document only; of a hash the bytes tell it."""
+    type_ = pool.ask("TYPE", key).decode()
+    if type_ != KEY_TYPES[index.documents]:
+        return f"the key holds a {type_}, the index takes {index.documents} documents"
     if key == index.error_key:
         return index.error
     wanted = vectors.size(index.type, index.dimensions)
@@ -53,7 +77,33 @@ def _reason(pool: Pool, index: Index, field: str, key: str) -> str:
         held = pool.ask("HSTRLEN", key, field)
         if held not in (0, wanted):
             return f"the vector's field has {held} bytes, the index takes {wanted}"
+    if not index.failures and index.filter:
+        return f"the index takes only what meets its FILTER {index.filter}"
     return index.error or "the index does not hold it, and the server does not say why"
+
+
+def elsewhere(pool: Pool, keys: Keys, documents: Documents, ids: Sequence[str]) -> tuple[MemoryBatch, list[str]]:
+    """Return the documents whose keys end with one of the ids, after a separator, and where each lies.
+
+    Of an id with several the first that is found. A server with very many keys is not searched through.
+    """
+    if pool.ask("DBSIZE") > MOST_KEYS:
+        return nothing(), []
+    wanted = set(ids)
+    found: dict[str, str] = {}
+    for key in pool.client.scan_iter(count=MANY):
+        text = key.decode(errors="replace")
+        for start in range(1, len(text)):
+            if text[start - 1] in SEPARATORS and (id_ := text[start:]) in wanted and text != keys.of(id_):
+                found.setdefault(id_, text)
+    answers = _ask(pool, [(documents.read(key), ("PEXPIRETIME", key)) for key in found.values()])
+    read, places = [], []
+    for (id_, key), (document, time) in zip(found.items(), answers, strict=True):
+        memory = None if isinstance(document, exceptions.ResponseError) else documents.decode(document)
+        if memory is not None:
+            read.append((id_, memory, keys.lifetime(time)))
+            places.append(f"its key is {key}, and the index is searched for keys that begin with {keys.prefix}")
+    return _batch(read), places
 
 
 def _ask(pool: Pool, pairs: Sequence[tuple[Command, Command]]) -> list[tuple[object, object]]:

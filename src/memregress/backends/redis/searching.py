@@ -18,10 +18,13 @@ from memregress import errors
 from memregress.backends.redis import labels, vectors
 from memregress.backends.redis.connection import Command, Pool
 from memregress.backends.redis.facts import Index
+from memregress.backends.redis.keys import Keys
 from memregress.model import Filter, Hits, Metric, QueryBatch
 
 PIPELINE = 100
 DISTANCE = "memregress_distance"
+EFFORT = {"svs-vamana": "SEARCH_WINDOW_SIZE"}
+"""What the candidates of a search are called, where it is not EF_RUNTIME."""
 
 
 class Conditions(Protocol):
@@ -51,7 +54,7 @@ class Search:
     pool: Pool
     index: Index
     conditions: Conditions
-    prefix: str
+    keys: Keys
     metric: Metric
 
     def answer(self, queries: QueryBatch, mode: Mode) -> Hits:
@@ -86,7 +89,7 @@ class Search:
     def _command(self, queries: QueryBatch, row: int, blob: bytes, mode: Mode) -> Command:
         parameters: dict[str, Any] = {"memregress_vector": blob}
         condition = self.conditions.expression(queries.users[row], queries.filters[row], parameters)
-        options = f" EF_RUNTIME {mode.ef}" if mode.ef else ""
+        options = f" {EFFORT.get(self.index.kind, 'EF_RUNTIME')} {mode.ef}" if mode.ef else ""
         if mode.force and condition:
             options += " HYBRID_POLICY BATCHES"
         if mode.exact and self.index.kind != "flat":
@@ -114,8 +117,7 @@ class Search:
     def _found(self, results: list[dict[bytes, Any]]) -> Iterator[tuple[str, float]]:
         for result in results:
             key, distance = result[b"id"].decode(errors="replace"), result[b"extra_attributes"].get(DISTANCE.encode())
-            id_ = key.removeprefix(self.prefix)
-            yield id_, math.nan if distance is None else _similarity(self.metric, float(distance))
+            yield self.keys.id(key), math.nan if distance is None else _similarity(self.metric, float(distance))
 
 
 def _similarity(metric: Metric, distance: float) -> float:

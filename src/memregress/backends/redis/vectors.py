@@ -15,9 +15,8 @@ WIRE = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2"}
 
 def encode(vectors: Floats, type_: str) -> list[bytes]:
     """Encode float32[n, d], a field a row."""
-    wire = _bfloat16(vectors) if type_ == "bfloat16" else vectors.astype(WIRE[type_])
-    data, size = wire.tobytes(), wire.shape[1] * wire.itemsize
-    return [data[start : start + size] for start in range(0, len(data), size)]
+    wire = _bfloat16(vectors) if type_ == "bfloat16" else vectors.astype(WIRE[type_], copy=False)
+    return [row.tobytes() for row in wire]
 
 
 def decode(field: bytes | None, type_: str, dimensions: int) -> Floats:
