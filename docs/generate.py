@@ -120,6 +120,8 @@ def settings() -> str:
         ("[pgvector.columns]", "memregress.backends.pgvector.options", "Columns"),
         ("[redis]", "memregress.backends.redis.options", "Options"),
         ("[redis.fields]", "memregress.backends.redis.options", "Fields"),
+        ("[milvus]", "memregress.backends.milvus.options", "Options"),
+        ("[milvus.fields]", "memregress.backends.milvus.options", "Fields"),
         ("[faiss]", "memregress.backends.faiss.options", "Options"),
     ]
     parts = [NOTE, SETTINGS]

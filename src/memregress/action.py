@@ -46,6 +46,8 @@ def main(environ: Mapping[str, str]) -> int:
         given = inputs.read(environ)
         judged = _replay(given, context)
         outcome, code = judged, judged.gate.exit_code
+    except errors.MissingDriverError as error:
+        outcome, code = _failure(_not_in_image(error, given), given), error.exit_code
     except errors.MemregressError as error:
         outcome, code = _failure(error, given), error.exit_code
     except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding
@@ -73,6 +75,15 @@ def clean_up(environ: Mapping[str, str]) -> int:
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def _not_in_image(error: errors.MissingDriverError, given: Inputs | None) -> errors.MemregressError:
+    """The action's image has no pip, and not every driver: some would double its size."""
+    backend = given.backend if given else ""
+    return errors.ConfigError(
+        f"the action's image has no driver for {backend or 'this store'}: {error.message}",
+        f"Run the command in a job of your own: pip install 'memregress[{backend}]', then memregress replay.",
+    )
 
 
 def _name_run(context: Context) -> None:

@@ -101,7 +101,9 @@ def demo() -> None:
 @cli.command()
 @click.argument("golden", type=_path)
 @click.option(
-    "--backend", metavar="NAME", help="The store: pgvector, redis or faiss. Default: `backend` of memregress.toml."
+    "--backend",
+    metavar="NAME",
+    help="The store: pgvector, redis, milvus or faiss. Default: `backend` of memregress.toml.",
 )
 @click.option(
     "--url",

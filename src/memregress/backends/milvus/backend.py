@@ -49,7 +49,7 @@ def connect(url: str, *, space: str, shape: Shape, options: Options, in_place: b
 
 def _there(pool: connection.Pool, space: str, where: str) -> Collection:
     if not pool.ask("has_collection", space):
-        names = ", ".join(sorted(pool.client.list_collections())[:20])
+        names = ", ".join(sorted(pool.ask("list_collections"))[:20])
         raise errors.BackendUnavailable(
             f"Milvus at {where} has no collection {space!r}", f"Give one as --space: {names or 'it has none'}."
         )
@@ -151,9 +151,10 @@ class FlatBackend:
                 metric_type=collection.NAMES[options.metric or self._shape.metric],
                 params=parameters(options),
             )
-            self._pool.client.create_index(name, params, timeout=collection.PATIENCE * options.timeout)
+            self._pool.ask("create_index", name, params, sync=False)
             collection.indexed(self._pool, name)
-            self._pool.client.load_collection(name, timeout=collection.PATIENCE * options.timeout)
+            self._pool.ask("load_collection", name, _async=True)
+            collection.loading(self._pool, name)
             rows = collection.count(self._pool, name)
             if not exact:
                 collection.settled(self._pool, name, rows)
@@ -193,7 +194,7 @@ class FlatBackend:
             if self._ready.index:
                 collection.indexed(self._pool, self._space)
             there = self._collection = collection.read(self._pool, self._space)
-            version = self._pool.client.get_server_version(timeout=self._options.timeout)
+            version = self._pool.ask("get_server_version")
             rows = collection.count(self._pool, self._space)
             growing, _ = collection.segments(self._pool, self._space)
         fields = self._rows.fields

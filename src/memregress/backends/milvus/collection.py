@@ -109,8 +109,8 @@ def _vector(name: str, types: Mapping[str, DataType]) -> str:
 
 
 def _index(pool: Pool, name: str, vector: str) -> Mapping[str, Any]:
-    for index in pool.client.list_indexes(name, timeout=pool.timeout):
-        found: Mapping[str, Any] | None = pool.client.describe_index(name, index, timeout=pool.timeout)
+    for index in pool.ask("list_indexes", name):
+        found: Mapping[str, Any] | None = pool.ask("describe_index", name, index)
         if found and found.get("field_name", vector) == vector:
             return found
     return {}
@@ -139,6 +139,19 @@ def indexed(pool: Pool, name: str) -> None:
             return
         if time.monotonic() > until:
             raise _late(f"{pending:,} rows of {name} still wait for the index")
+        time.sleep(PAUSE)
+
+
+def loading(pool: Pool, name: str) -> None:
+    """Wait until a collection is loaded.
+
+    Raises:
+        BackendError: not in time.
+    """
+    until = time.monotonic() + PATIENCE * pool.timeout
+    while not loaded(pool, name):
+        if time.monotonic() > until:
+            raise _late(f"{name} is not loaded yet")
         time.sleep(PAUSE)
 
 
@@ -176,4 +189,4 @@ def _late(what: str) -> errors.BackendError:
 
 def loaded(pool: Pool, name: str) -> bool:
     """Whether a collection is loaded, and so can be searched."""
-    return "Loaded" in str(pool.ask("get_load_state", name).get("state"))
+    return str(pool.ask("get_load_state", name).get("state")).endswith("Loaded")

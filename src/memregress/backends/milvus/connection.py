@@ -120,7 +120,7 @@ def _failed(what: str, where: str, error: MilvusException) -> errors.MemregressE
 def is_lost(error: MilvusException) -> bool:
     """Whether an error says that the server is gone, and not what it answered."""
     said = str(error)
-    signs = ("UNAVAILABLE", "Retry ", "DEADLINE_EXCEEDED", "should create connection first", "node offline")
+    signs = ("UNAVAILABLE", "Retry ", "DEADLINE_EXCEEDED", "should create connection first", "Fail connecting")
     return isinstance(error.__cause__, grpc.RpcError) or any(sign in said for sign in signs)
 
 
@@ -145,12 +145,23 @@ class Pool:
         self.client = connect(url)
         self.lite = is_lite(url)
         self.timeout = timeout
+        self._lost: MilvusException | None = None
         self._width = 1 if self.lite else connections  # Lite is in process, and answers one after another
         self._threads = concurrent.futures.ThreadPoolExecutor(self._width, "memregress-milvus")
 
     def ask(self, method: str, *arguments: Any, **more: Any) -> Any:
-        """Call a method of the client with a deadline."""
-        return getattr(self.client, method)(*arguments, timeout=self.timeout, **more)
+        """Call a method of the client with a deadline; of a server that was lost, it is not waited for once more."""
+        if self._lost is not None:
+            raise self._lost
+        try:
+            return getattr(self.client, method)(*arguments, **{"timeout": self.timeout, **more})
+        except MilvusException as error:
+            self._lost = error if is_lost(error) else None
+            raise
+        except grpc.RpcError as error:
+            if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
+                self._lost = MilvusException(message=first_line(error))
+            raise
 
     def stream(self, task: Callable[[T], Any], arguments: Iterable[T]) -> Iterator[Any]:
         """Call `task` for each argument in a thread that is free; answers in order, a few made ahead."""

@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
           rows=only(42), fill={"documents": "json"}, harm=commands(("JSON.SET", KEY, "$.embedding[3]", '"0.5"'))),
     Fault(name="key-deleted", story="a document is gone", verdict=M, cause="MR202", rows=only(42),
           harm=commands(("DEL", KEY))),
-    Fault(name="key-elsewhere", story="a document lies outside the index's prefix", verdict=M, cause="MR202",
+    Fault(name="key-elsewhere", story="a document lies outside the index's prefix", verdict=U, cause="MR250",
           rows=only(42), harm=commands(("RENAME", KEY, "elsewhere:m-000042"))),
     Fault(name="field-deleted", story="a document has lost its vector's field", verdict=M, cause="MR201",
           rows=only(42), harm=commands(("HDEL", KEY, "embedding"))),
