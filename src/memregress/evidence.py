@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memregress import aliases, second_look, twins
+from memregress import aliases, second_look, sweep, twins
 from memregress.backends import Backend, ExactSearchable, Rebuildable, Tunable
 from memregress.clock import Clock
 from memregress.compare import Verdicts, Witness, look_up
@@ -22,6 +22,7 @@ from memregress.golden import GoldenSet
 from memregress.model import Floats, Hits, Ints, QueryBatch, Verdict
 from memregress.run import IndexCheck, Run, Searches
 from memregress.second_look import SecondLook
+from memregress.sweep import Sweep
 
 SAMPLE = 200
 """Memories asked about, of those that did not come back."""
@@ -77,6 +78,8 @@ class Evidence:
     twins: Mapping[int, int] = field(default_factory=dict)
     aliases: Mapping[int, str | None] = field(default_factory=dict)
     control: Control | None = None
+    sweep: Sweep | None = None
+    """How much more effort finds what the index misses."""
     look: SecondLook = field(default_factory=SecondLook)
 
 
@@ -93,8 +96,10 @@ def gather(verdicts: Verdicts, run: Run, golden: GoldenSet, backend: Backend, cl
     control = None
     if len(asked) and isinstance(backend, Rebuildable) and _worth_rebuilding(run):
         control = clock.call("evidence", functools.partial(_control, run, golden, backend))
+    misses = [row for row, ladder in ladders.items() if ladder.exact and ladder.wide and not ladder.again]
+    swept = clock.call("evidence", functools.partial(sweep.sweep, misses, verdicts, run, golden, backend))
     look = clock.call("evidence", functools.partial(second_look.look, verdicts, asked, run, golden, backend))
-    return Evidence(ladders=ladders, twins=found, aliases=named, control=control, look=look)
+    return Evidence(ladders=ladders, twins=found, aliases=named, control=control, sweep=swept, look=look)
 
 
 def _sample(rows: Ints, size: int) -> Ints:

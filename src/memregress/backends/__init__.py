@@ -9,7 +9,7 @@ its own index. A backend knows a URL and nothing of how the server came to be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from memregress.model import Hits, IndexInfo, MemoryBatch, QueryBatch, Rejected
 
@@ -70,6 +70,25 @@ class Tunable(Protocol):
 
         `wide` searches as thoroughly as the index allows; otherwise with the settings in force.
         """
+
+
+class Effort(NamedTuple):
+    """How thoroughly an approximate index is searched: the setting, its value in force, and the widest there is."""
+
+    name: str
+    now: int
+    widest: int
+
+
+@runtime_checkable
+class Sweepable(Protocol):
+    """A store whose approximate index can be searched with any effort."""
+
+    def effort(self) -> Effort | None:
+        """Tell how thoroughly the index is searched; None where there is no such setting."""
+
+    def search_at(self, queries: QueryBatch, effort: int) -> Hits:
+        """Answer through the approximate index with this effort, in place of the one in force."""
 
 
 @runtime_checkable

@@ -115,6 +115,14 @@ class Scene:
         found = [ladder.rebuilt for ladder in self.evidence.ladders.values() if ladder.rebuilt is not None]
         return sum(found) / len(found) if found else float("nan")
 
+    @property
+    def _more_effort(self) -> str:
+        """The setting that finds what was missed, where a sweep found one; else about four times the one in force."""
+        swept, info = self.evidence.sweep, self.run.info
+        if swept is not None and swept.enough is not None:
+            return f"{swept.name} = {swept.enough}"
+        return _more_effort({**info.parameters, **info.settings})
+
     @functools.cached_property
     def facts(self) -> Mapping[str, Any]:
         """Names and numbers for remedies."""
@@ -135,7 +143,7 @@ class Scene:
             "settings": ", ".join(f"{name} = {value}" for name, value in info.settings.items()),
             "parameters": ", ".join(f"{name} = {value}" for name, value in info.parameters.items()),
             "predicate": info.predicate,
-            "more_effort": _more_effort({**info.parameters, **info.settings}),
+            "more_effort": self._more_effort,
             "unusable": info.unusable,
             "min_similarity": self.min_similarity,
             **{f"column_{field}": name for field, name in info.names.items()},

@@ -11,6 +11,7 @@ import faiss
 import numpy as np
 
 from memregress import errors
+from memregress.backends import Effort
 from memregress.backends.faiss import docstore, files, indexes, searching
 from memregress.backends.faiss.docstore import NOBODY, Numbers
 from memregress.backends.faiss.options import Options
@@ -142,7 +143,7 @@ class FlatBackend:
             norms = lengths.tolist()
         first = sum(len(waiting) for waiting in self._waiting) + (self._index.ntotal if self._index else 0)
         numbered = {row: (first + place, norms[place]) for place, row in enumerate(with_vector)}
-        self._memories.append(_line(batch, row, *numbered.get(row, (None, None))) for row in rows)
+        self._memories.append(docstore.line_of(batch, row, *numbered.get(row, (None, None))) for row in rows)
         self._waiting.append(vectors)
 
     # Searchable, ExactSearchable
@@ -265,6 +266,17 @@ class ApproximateBackend(FlatBackend):
         """Answer through the index; `wide` with every cell, or as many candidates as there are vectors (to 4,096)."""
         return self._answer(self._search(indexes.asking(self._ready, wide=wide)), queries)
 
+    # Sweepable
+
+    def effort(self) -> Effort | None:
+        """`ef_search` or `nprobe`."""
+        known = indexes.effort(self._ready)
+        return None if known is None else Effort(*known)
+
+    def search_at(self, queries: QueryBatch, effort: int) -> Hits:
+        """Answer through the index with this effort."""
+        return self._answer(self._search(indexes.asking(self._ready, at=effort)), queries)
+
     # Rebuildable
 
     def search_rebuilt(self, queries: QueryBatch, *, wide: bool = False) -> Hits:
@@ -283,16 +295,3 @@ class ApproximateBackend(FlatBackend):
     def _forget(self) -> None:
         super()._forget()
         self.__dict__.pop("_twin", None)
-
-
-def _line(batch: MemoryBatch, row: int, number: int | None, norm: float | None) -> docstore.Line:
-    return docstore.Line(
-        id=batch.ids[row],
-        user=batch.users[row],
-        content=batch.contents[row],
-        created_at=batch.created_at[row],
-        expires_at=batch.expires_at[row],
-        metadata=batch.metadata[row],
-        number=number,
-        norm=norm,
-    )

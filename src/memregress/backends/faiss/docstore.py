@@ -125,3 +125,17 @@ def _number(line: Line, row: int) -> int:
     if line.number is msgspec.UNSET:
         return row
     return NOBODY if line.number is None else line.number
+
+
+def line_of(batch: MemoryBatch, row: int, number: int | None, norm: float | None) -> Line:
+    """The line of a memory: the number of its vector in the index, and the length that it had."""
+    return Line(
+        id=batch.ids[row],
+        user=batch.users[row],
+        content=batch.contents[row],
+        created_at=batch.created_at[row],
+        expires_at=batch.expires_at[row],
+        metadata=batch.metadata[row],
+        number=number,
+        norm=norm,
+    )

@@ -191,8 +191,16 @@ def settings(index: Any) -> dict[str, Any]:
     return {"nprobe": inner.nprobe} if isinstance(inner, faiss.IndexIVF) else {}
 
 
-def asking(index: Any, *, wide: bool = False) -> Ask:
-    """Ask an index as an application does; `wide`: as thoroughly as it can."""
+def effort(index: Any) -> tuple[str, int, int] | None:
+    """The setting of a search's effort, its value, and the widest there is."""
+    inner = core(index)
+    if isinstance(inner, faiss.IndexHNSW):
+        return "ef_search", inner.hnsw.efSearch, max(inner.hnsw.efSearch, min(inner.ntotal, WIDEST))
+    return ("nprobe", inner.nprobe, inner.nlist) if isinstance(inner, faiss.IndexIVF) else None
+
+
+def asking(index: Any, *, wide: bool = False, at: int | None = None) -> Ask:
+    """Ask an index as an application does; `wide`: as thoroughly as it can; `at`: with this effort."""
     inner = core(index)
 
     def ask(vectors: Floats, k: int, among: Numbers | None) -> tuple[Floats, Numbers]:
@@ -200,7 +208,9 @@ def asking(index: Any, *, wide: bool = False) -> Ask:
             return _nothing(len(vectors), k)
         # The selector looks into the array, and so the array has to outlive the search.
         selector, _kept = _selector(faiss.downcast_index(index), among)
-        found: tuple[Floats, Numbers] = index.search(vectors, k, params=_search_parameters(inner, selector, wide=wide))
+        found: tuple[Floats, Numbers] = index.search(
+            vectors, k, params=_search_parameters(inner, selector, wide=wide, at=at)
+        )
         return found
 
     return ask
@@ -222,15 +232,17 @@ def _selector(index: Any, among: Numbers | None) -> tuple[Any, npt.NDArray[Any] 
     return faiss.IDSelectorBitmap(bits), bits
 
 
-def _search_parameters(inner: Any, selector: Any, *, wide: bool) -> Any:
-    if selector is None and not wide:
+def _search_parameters(inner: Any, selector: Any, *, wide: bool, at: int | None) -> Any:
+    if selector is None and not wide and at is None:
         return None
     given = {} if selector is None else {"sel": selector}
-    if isinstance(inner, faiss.IndexHNSW):
-        widest = max(inner.hnsw.efSearch, min(inner.ntotal, WIDEST))
-        return faiss.SearchParametersHNSW(efSearch=widest if wide else inner.hnsw.efSearch, **given)
-    if isinstance(inner, faiss.IndexIVF):
-        return faiss.SearchParametersIVF(nprobe=inner.nlist if wide else inner.nprobe, **given)
+    known = effort(inner)
+    if known is not None:
+        _, now, widest = known
+        chosen = at or (widest if wide else now)
+        if isinstance(inner, faiss.IndexHNSW):
+            return faiss.SearchParametersHNSW(efSearch=chosen, **given)
+        return faiss.SearchParametersIVF(nprobe=chosen, **given)
     return faiss.SearchParameters(**given)
 
 

@@ -12,6 +12,7 @@ import psycopg2.errors
 from psycopg2.extensions import connection as Connection  # noqa: N812  it is a class
 
 from memregress import errors
+from memregress.backends import Effort
 from memregress.backends.pgvector import connection as connections
 from memregress.backends.pgvector import facts, indexing, loading, searching
 from memregress.backends.pgvector import table as tables
@@ -145,6 +146,17 @@ class PgvectorBackend:
     def search_index(self, queries: QueryBatch, *, wide: bool) -> Hits:
         """Search through the vector index whatever the planner prefers."""
         settings = {**THROUGH_INDEX, **(self._widest() if wide else {})}
+        return self._search(queries, self.table, searching.Mode(settings=settings, index_oid=self._oid))
+
+    def effort(self) -> Effort | None:
+        """`hnsw.ef_search`, or `ivfflat.probes`."""
+        (name, widest), *_ = self._widest().items()
+        now = self.describe().settings.get(name)
+        return Effort(name, now, int(widest)) if isinstance(now, int) else None
+
+    def search_at(self, queries: QueryBatch, effort: int) -> Hits:
+        """Search through the vector index with this many candidates, or lists."""
+        settings = {**THROUGH_INDEX, **dict.fromkeys(self._widest(), str(effort))}
         return self._search(queries, self.table, searching.Mode(settings=settings, index_oid=self._oid))
 
     def search_rebuilt(self, queries: QueryBatch, *, wide: bool = False) -> Hits:

@@ -9,6 +9,7 @@ from typing import Any
 from redis import exceptions
 
 from memregress import errors
+from memregress.backends import Effort
 from memregress.backends.redis import (
     connection,
     facts,
@@ -24,6 +25,7 @@ from memregress.backends.redis.options import THOROUGH_EF, Options
 from memregress.model import Hits, IndexInfo, MemoryBatch, QueryBatch, Rejected, Shape
 
 WIDEST = 20_000
+DEFAULT_EF = 10
 
 
 class FlatBackend:
@@ -246,6 +248,17 @@ class ApproximateBackend(FlatBackend):
         """Search through the index; `wide` with as many candidates as there are documents, up to 20,000."""
         ef = min(max(self._ready.rows, *queries.k, 1), WIDEST) if wide else self._ef
         return self._search(queries, searching.Mode(ef=ef, force=True))
+
+    # Sweepable
+
+    def effort(self) -> Effort | None:
+        """`EF_RUNTIME`, which an index has 10 of unless told."""
+        now = self._ef or facts.graph(self._pool, self._ready).get("EF_RUNTIME") or DEFAULT_EF
+        return Effort("EF_RUNTIME", int(now), min(max(self._ready.rows, int(now)), WIDEST))
+
+    def search_at(self, queries: QueryBatch, effort: int) -> Hits:
+        """Search through the index with this many candidates."""
+        return self._search(queries, searching.Mode(ef=effort, force=True))
 
 
 class OwnApproximateBackend(ApproximateBackend):

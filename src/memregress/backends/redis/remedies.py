@@ -25,7 +25,7 @@ REMEDIES = {
     ),
     "MR650": "Let expired keys be swept (they are when they are read), or raise k; from Redis 8 on they are left out.",
     "MR701": "Filter by fewer documents, or raise EF_RUNTIME (of VSIM: FILTER-EF and EF); in force: {settings}.",
-    "MR702": "Raise EF_RUNTIME (of VSIM: EF), in query or index; in force: {settings}; built with {parameters}.",
+    "MR702": "Set {more_effort} (of VSIM: EF) in query or index; in force: {settings}; built with {parameters}.",
     "MR703": "FT.DROPINDEX {index}, and FT.CREATE it again; documents stay.",
     "MR750": (
         "HSET {column_vector} of {ids} again; writes to the same keys in another logical database (SELECT) do that,"
