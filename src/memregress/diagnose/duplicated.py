@@ -13,15 +13,26 @@ def _applies(case: Case, scene: Scene) -> bool:
     if case.verdict not in (Verdict.OUTRANKED, Verdict.UNREACHABLE):
         return False
     hits = [row for row in scene.hits(case).tolist() if row >= 0]
-    return len(set(hits)) < len(hits)
+    if len(set(hits)) < len(hits):
+        return True
+    return len(hits) < scene.k(case) and bool((scene.run.stored.copies[hits] > 1).any())
 
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
     copies = scene.run.stored.copies
     many = int((copies > 1).sum())
     return [
-        f"{many:,} memories are stored more than once, up to {copies.max()} times; their copies fill the first k hits"
+        f"{many:,} memories are stored more than once, up to {copies.max()} times; their copies fill the first k hits",
+        *_merged(cases, scene),
     ]
+
+
+def _merged(cases: Sequence[Case], scene: Scene) -> list[str]:
+    for case in cases:
+        hits = scene.hits(case)
+        if len(hits) < scene.k(case) and len(set(hits.tolist())) == len(hits):
+            return [f"the store merges copies after the limit: {len(hits)} of {scene.k(case)} hits came back"]
+    return []
 
 
 CAUSE = Cause(

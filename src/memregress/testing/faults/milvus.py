@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(name="user-upserted", story="a row was written again for another user", verdict=Verdict.ALTERED,
           cause="MR210", rows=only(42), harm=upserted("m-000042", lambda row: {**row, "user_id": "u_0001"})),
     Fault(name="inserted-again", story="rows were inserted again under their primary keys", cause="MR601",
-          verdict=Verdict.OUTRANKED, harm=inserted_again,
+          verdict=U, harm=inserted_again,
           cannot={LITE: "Milvus Lite replaces the row of a primary key that is there"}),
     Fault(name="wrong-metric", story="the index was created with another metric", cause="MR102", rows=all_of,
           harm=reindexed),
