@@ -173,6 +173,8 @@ def settled(pool: Pool, name: str, rows: int) -> None:
 
 def segments(pool: Pool, name: str) -> tuple[int, int | None]:
     """Return the rows in loaded segments that grow, and in sealed ones; None where the server has none (Lite)."""
+    if pool.lite:
+        return 0, None
     try:
         loaded = pool.ask("list_loaded_segments", name)
     except (grpc.RpcError, MilvusException, AttributeError):

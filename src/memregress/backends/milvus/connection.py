@@ -5,17 +5,20 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from memregress import errors
+from memregress.backends import sending
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when it is imported; what it would print is not for users
+
 import grpc
 from pymilvus import MilvusClient
 from pymilvus.exceptions import MilvusException
-
-from memregress import errors
-from memregress.backends import sending
 
 T = TypeVar("T")
 
