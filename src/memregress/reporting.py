@@ -75,13 +75,35 @@ def build(
         memories=memories,
         causes=[_cause(finding) for finding in findings.findings],
         concerns=[_cause(finding) for finding in findings.concerns],
-        notes=[*judgement.notes, *_notes(run)],
+        notes=[*judgement.notes, *_bumped(run, terms.baseline), *_notes(run)],
         measures=overall,
         users=by_user,
         timings={stage: round(seconds, 3) for stage, seconds in run.seconds.items()},
         golden=_golden(golden),
         target=_target(run, origin),
     )
+
+
+def _bumped(run: Run, baseline: gate.Baseline | None) -> list[str]:
+    """What changed of the store itself since the baseline: its version, its index, how it is searched."""
+    if baseline is None:
+        return []
+    then, now = baseline.report.target.index, run.info
+    pairs = {
+        "server": (then.server, now.server),
+        "index": (then.kind, now.kind),
+        "built with": (_words(then.parameters), _words(now.parameters)),
+        "searched with": (_words(then.settings), _words(now.settings)),
+    }
+    return [
+        f"changed since the baseline: {name} was {before}, is {after}"
+        for name, (before, after) in pairs.items()
+        if before != after
+    ]
+
+
+def _words(settings: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in settings.items()) or "nothing said"
 
 
 def _notes(run: Run) -> list[str]:
