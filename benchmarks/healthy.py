@@ -56,13 +56,13 @@ def main() -> None:
                 Path(folder) / shape, memories=given.memories, users=0, dimensions=64, lifetimes=False, **arguments
             )
             url = started or str(Path(folder) / "store")
-            rows.append(measure(shape, entry, url, golden.path, options, given.runs))
+            rows.append(measure(shape, instances.choose(entry, url=url), golden.path, options, given.runs))
             common.show(
                 f"{given.backend}: healthy replays", ["shape", "passed", "misses, median", "most", "s a run"], rows
             )
 
 
-def measure(shape: str, entry: registry.Entry, url: str, golden: Path, options: Any, runs: int) -> list[object]:
+def measure(shape: str, target: instances.Target, golden: Path, options: Any, runs: int) -> list[object]:
     """Replay again and again; each run loads and builds anew."""
     passed, started = 0, time.perf_counter()
     misses: list[float] = []
@@ -70,7 +70,7 @@ def measure(shape: str, entry: registry.Entry, url: str, golden: Path, options: 
         report = pipeline.check(
             pipeline.Request(
                 golden=golden,
-                target=instances.choose(entry, url=url),
+                target=target,
                 options=options,
                 fail_on=FailOn.ANY,
             ),

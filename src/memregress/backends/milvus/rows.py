@@ -105,9 +105,11 @@ class Rows:
 
 def _too_long(row: Mapping[str, Any]) -> str | None:
     for name, value in row.items():
-        if isinstance(value, str) and (size := len(value.encode(errors="surrogatepass"))) > LONGEST:
-            return f"{name} has {size:,} bytes, and a VARCHAR takes {LONGEST:,}"
-        if isinstance(value, dict) and (size := len(msgspec.json.encode(value))) > LONGEST:
+        if isinstance(value, str) and 4 * len(value) > LONGEST:  # in UTF-8 no character has more bytes
+            size = len(value.encode(errors="surrogatepass"))
+            if size > LONGEST:
+                return f"{name} has {size:,} bytes, and a VARCHAR takes {LONGEST:,}"
+        elif isinstance(value, dict) and (size := len(msgspec.json.encode(value))) > LONGEST:
             return f"{name} has {size:,} bytes as JSON, and a field takes {LONGEST:,}"
     return None
 
