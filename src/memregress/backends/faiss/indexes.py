@@ -185,10 +185,8 @@ def parameters(index: Any) -> dict[str, Any]:
 
 def settings(index: Any) -> dict[str, Any]:
     """What its searches go by."""
-    inner = core(index)
-    if isinstance(inner, faiss.IndexHNSW):
-        return {"ef_search": inner.hnsw.efSearch}
-    return {"nprobe": inner.nprobe} if isinstance(inner, faiss.IndexIVF) else {}
+    known = effort(index)
+    return {known[0]: known[1]} if known else {}
 
 
 def effort(index: Any) -> tuple[str, int, int] | None:

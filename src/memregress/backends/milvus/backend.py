@@ -116,7 +116,7 @@ class FlatBackend(Store):
             server=f"Milvus {str(version).removeprefix('v')}",
             location=self._space,
             rows=rows,
-            stored_as="float32",
+            stored_as="int8" if there.kind == "ivf_sq8" else "float32",
             dimensions=there.dimensions,
             metric=there.metric,
             kind="ivf" if there.kind.startswith("ivf") else there.kind,
