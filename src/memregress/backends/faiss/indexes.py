@@ -206,9 +206,8 @@ def asking(index: Any, *, wide: bool = False, at: int | None = None) -> Ask:
             return _nothing(len(vectors), k)
         # The selector looks into the array, and so the array has to outlive the search.
         selector, _kept = _selector(faiss.downcast_index(index), among)
-        found: tuple[Floats, Numbers] = index.search(
-            vectors, k, params=_search_parameters(inner, selector, wide=wide, at=at)
-        )
+        given = _search_parameters(inner, selector, wide=wide, at=at)
+        found: tuple[Floats, Numbers] = index.search(vectors, k, params=given)
         return found
 
     return ask
