@@ -11,8 +11,9 @@ from memregress.golden import GoldenSet
 from memregress.model import MemoryBatch, QueryBatch
 from memregress.run import Run
 
-SAMPLE = 200
-"""Missing memories looked for."""
+SAMPLE, EXPENSIVE_SAMPLE = 200, 40
+"""Missing memories looked for; fewer where each means to look at many rows."""
+EXPENSIVE_ROWS = 20_000
 K = 3
 """Nearest rows looked at for each: it need not be the first where several are alike."""
 
@@ -22,7 +23,8 @@ def find(run: Run, golden: GoldenSet, backend: Backend) -> dict[int, str | None]
     rows = np.flatnonzero(run.stored.missing & golden.has_vector)
     if run.refused is not None or not len(rows) or not isinstance(backend, ExactSearchable):
         return {}
-    chosen = rows[np.linspace(0, len(rows) - 1, min(len(rows), SAMPLE)).astype(int)].tolist()
+    most = SAMPLE if run.info.rows < EXPENSIVE_ROWS else EXPENSIVE_SAMPLE
+    chosen = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)].tolist()
     hits = backend.search_exact(
         QueryBatch(
             vectors=golden.vectors(chosen),
