@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,8 @@ LUCK = (graph_island.CAUSE.code, index_incomplete.CAUSE.code)
 MAX_INDEX_MISSES = 0.01
 """Share of the tested memories that an approximate index may miss at the settings in force, where nothing else is
 set: healthy HNSW indexes miss up to about that many, and other ones in every build."""
+SIGMAS = 3
+"""Standard deviations that a usual number of misses may be exceeded by."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +66,7 @@ def judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: T
     # An index that this run built itself misses by luck of the build; one that is in place is production's.
     budgeted = {search_effort.CAUSE.code} if in_place else {search_effort.CAUSE.code, *LUCK}
     misses = [memory for memory in against if memory.cause in budgeted]
-    budget = MAX_INDEX_MISSES if terms.max_index_misses is None else terms.max_index_misses
+    budget = _budget(terms, budgeted, tested)
     if misses and len(misses) <= budget * tested:
         against = [memory for memory in against if memory.cause not in budgeted]
         share = len(misses) / tested
@@ -80,6 +83,21 @@ def judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: T
     if terms.fail_on is FailOn.NEVER:
         return Judgement(gate=Gate.PASSED, reason=f"{reason}, and --fail-on is never", notes=notes)
     return Judgement(gate=Gate.FAILED, reason=reason, notes=notes)
+
+
+def _budget(terms: Terms, budgeted: set[str], tested: int) -> float:
+    """The share of memories that the index may miss: as given, else the usual, which a baseline tells.
+
+    Each build of an approximate index misses others. Where the baseline's missed more than the least budget, so many
+    may be missed again, give or take three standard deviations (misses counted as Poisson).
+    """
+    if terms.max_index_misses is not None:
+        return terms.max_index_misses
+    if terms.baseline is None or terms.fail_on is not FailOn.REGRESSION or not terms.baseline.report.tested:
+        return MAX_INDEX_MISSES
+    before = terms.baseline.report
+    share = sum(memory.cause in budgeted for memory in before.memories if memory.verdict.broken) / before.tested
+    return max(MAX_INDEX_MISSES, share + SIGMAS * math.sqrt(share / tested))
 
 
 def _baseline_notes(golden: GoldenSet, terms: Terms) -> list[str]:

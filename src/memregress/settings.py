@@ -34,7 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rank_tolerance: int | None = None
     """How many ranks a memory may lose."""
     max_index_misses: float | None = None
-    """Share of memories that an approximate index may miss at the settings in force; by default 0.01."""
+    """Share of memories that an approximate index may miss at the settings in force; by default 0.01, or what the
+    baseline's index missed, if that is more."""
     probe_k: int | None = None
     """How many hits a self-probe asks for; by default 10."""
 
