@@ -26,7 +26,7 @@ def test_lifetimes_lost_on_a_copy(redis, small, broken, how):
                 connection.delete(key)
                 connection.hset(key, mapping=fields)
 
-    assert broken(redis(small, copy)) == [(id_, "expired", "MR301") for id_ in mortal]
+    assert broken(redis(small, copy)) == [(id_, "expired", "MR302") for id_ in mortal]
 
 
 def test_a_memory_that_expired(redis, small, only):

@@ -111,6 +111,17 @@ def test_numbers_that_are_none(redis, small, only, value):
     only(redis(small, ("HSET", KEY, "embedding", wrong.tobytes())), ["m-000042"], "altered", "MR209")
 
 
+def test_many_numbers_that_are_none(redis, small, broken):
+    """Of twelve memories a component is infinite: still one finding, and no arithmetic fails on it."""
+    rows = range(100, 112)
+    wrong = small.vectors(rows).copy()
+    wrong[:, 3] = np.inf
+    ids = [small.ids[row] for row in rows]
+    faults = [("HSET", f"{{space}}:{id_}", "embedding", v.tobytes()) for id_, v in zip(ids, wrong, strict=True)]
+    report = redis(small, *faults, fill={"index": "flat"})  # in a graph, others are no longer reached for them
+    assert broken(report) == [(id_, "altered", "MR218") for id_ in ids]
+
+
 def test_a_vector_under_another_name(redis, small, only):
     """The field that the index reads is not the one that was written."""
     blob = small.vectors([42])[0].tobytes()

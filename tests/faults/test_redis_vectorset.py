@@ -43,7 +43,7 @@ def test_an_element_that_is_gone(replayed, small, only):
 def test_another_vector(replayed, small, only):
     """VADD of the same name replaces the vector and keeps the attributes."""
     blob = (-small.vectors([42])[0]).tobytes()
-    only(replayed(small, ("VADD", "{space}", "FP32", blob, ID, "NOQUANT")), [ID], "altered", "MR209")
+    only(replayed(small, ("VADD", "{space}", "FP32", blob, ID, "NOQUANT")), [ID], "altered", "MR216")
 
 
 def test_swapped(replayed, small, only):

@@ -29,7 +29,7 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
 
 def _how(stored: Floats, golden: Floats) -> str | None:
     """Name the rounding that makes the golden vector the stored one."""
-    if len(stored) != len(golden) or not stored.any():
+    if len(stored) != len(golden) or not stored.any() or not np.isfinite(stored).all():
         return None
     roundings: list[tuple[str, Floats]] = [
         ("rounded to half precision (float16)", golden.astype(np.float16).astype(np.float32)),

@@ -152,9 +152,13 @@ class Scene:
 
 
 def pairs_of_vectors(cases: Sequence[Case], scene: Scene) -> tuple[list[Case], Floats, Floats]:
-    """Return the memories with another vector of the same dimensions; the stored and the recorded, float32[n, d]."""
+    """Return memories whose stored vector has the same dimensions and is finite; stored and recorded, float32[n, d]."""
     dimensions = scene.golden.shape.dimensions
-    found = [case for case in cases if case.stored is not None and len(case.stored.vector) == dimensions]
+    found = [
+        case
+        for case in cases
+        if case.stored is not None and len(case.stored.vector) == dimensions and np.isfinite(case.stored.vector).all()
+    ]
     stored = [case.stored.vector for case in found if case.stored is not None]
     if not stored:
         return [], np.empty((0, dimensions), np.float32), np.empty((0, dimensions), np.float32)

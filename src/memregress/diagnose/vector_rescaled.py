@@ -29,6 +29,8 @@ def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
 
 def _proportional(stored: Floats, golden: Floats) -> bool:
     """Whether one is a positive multiple of the other, component by component."""
+    if not np.isfinite(stored).all():
+        return False
     one, other = stored.astype(np.float64), golden.astype(np.float64)  # the square of a large float32 overflows
     length = float(other @ other)
     factor = float(one @ other) / length if length else 0.0
