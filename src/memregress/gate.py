@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,8 +13,8 @@ LUCK = (graph_island.CAUSE.code, index_incomplete.CAUSE.code)
 MAX_INDEX_MISSES = 0.01
 """Share of the tested memories that an approximate index may miss at the settings in force, where nothing else is
 set: healthy HNSW indexes miss up to about that many, and other ones in every build."""
-SIGMAS = 3
-"""Standard deviations that a usual number of misses may be exceeded by."""
+USUAL_SPREAD = 2
+"""How many times the misses of one build another may have: 511 to 887 were seen in four builds of one HNSW index."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +65,7 @@ def judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: T
     # An index that this run built itself misses by luck of the build; one that is in place is production's.
     budgeted = {search_effort.CAUSE.code} if in_place else {search_effort.CAUSE.code, *LUCK}
     misses = [memory for memory in against if memory.cause in budgeted]
-    budget = _budget(terms, budgeted, tested)
+    budget = _budget(terms, budgeted)
     if misses and len(misses) <= budget * tested:
         against = [memory for memory in against if memory.cause not in budgeted]
         share = len(misses) / tested
@@ -85,11 +84,11 @@ def judge(golden: GoldenSet, memories: list[MemoryReport], tested: int, terms: T
     return Judgement(gate=Gate.FAILED, reason=reason, notes=notes)
 
 
-def _budget(terms: Terms, budgeted: set[str], tested: int) -> float:
+def _budget(terms: Terms, budgeted: set[str]) -> float:
     """The share of memories that the index may miss: as given, else the usual, which a baseline tells.
 
-    Each build of an approximate index misses others. Where the baseline's missed more than the least budget, so many
-    may be missed again, give or take three standard deviations (misses counted as Poisson).
+    Each build of an approximate index misses others, and more or fewer of them. Where the baseline's missed more than
+    the least budget, so many may be missed again, and up to twice as many.
     """
     if terms.max_index_misses is not None:
         return terms.max_index_misses
@@ -97,7 +96,7 @@ def _budget(terms: Terms, budgeted: set[str], tested: int) -> float:
         return MAX_INDEX_MISSES
     before = terms.baseline.report
     share = sum(memory.cause in budgeted for memory in before.memories if memory.verdict.broken) / before.tested
-    return max(MAX_INDEX_MISSES, share + SIGMAS * math.sqrt(share / tested))
+    return max(MAX_INDEX_MISSES, USUAL_SPREAD * share)
 
 
 def _baseline_notes(golden: GoldenSet, terms: Terms) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from memregress import errors, golden, instances, pipeline, settings
+from memregress import errors, gate, golden, instances, pipeline, settings
 from memregress.backends import Backend
 from memregress.clock import Report as Listener
 from memregress.golden import GoldenSet
@@ -39,7 +39,9 @@ class Outcome:
     """What was said of one fault.
 
     `found` memories have the right verdict and cause, `misnamed` ones another; `missed` ones were hit and are not
-    reported, `alarms` were reported and not hit. `said` counts verdict and cause of everything reported.
+    reported, `alarms` were reported and not hit. `noise` are memories that were not hit, and that this build of an
+    approximate index missed, within what the gate allows a run to miss. `said` counts verdict and cause of everything
+    reported.
     """
 
     fault: Fault
@@ -47,6 +49,7 @@ class Outcome:
     misnamed: int
     missed: int
     alarms: int
+    noise: int
     said: Mapping[str, int]
 
     @property
@@ -120,7 +123,13 @@ def _refused(fault: Fault, error: errors.MemregressError) -> Outcome:
     """The store did not answer: right, if that is the fault."""
     right = fault.error is not None and fault.error in error.message
     return Outcome(
-        fault=fault, found=int(right), misnamed=int(not right), missed=0, alarms=0, said={f"error: {error.message}": 1}
+        fault=fault,
+        found=int(right),
+        misnamed=int(not right),
+        missed=0,
+        alarms=0,
+        noise=0,
+        said={f"error: {error.message}": 1},
     )
 
 
@@ -136,13 +145,18 @@ def judge(fault: Fault, recorded: GoldenSet, report: Report) -> Outcome:
     hit = set(said) if fault.rows is None else {recorded.ids[row] for row in fault.rows(recorded)}
     if fault.cause is None:
         hit = set()
+    beside = set(said) - hit
+    noise = {id_ for id_ in beside if said[id_][1] in gate.LUCK}
+    if len(noise) > gate.MAX_INDEX_MISSES * report.tested:
+        noise = set()
     unsaid = fault.error is not None or (fault.concern is not None and fault.concern not in concerns)
     return Outcome(
         fault=fault,
         found=len(right & hit),
         misnamed=len(set(said) & hit - right),
         missed=len(hit - set(said)) + unsaid,
-        alarms=len(set(said) - hit),
+        alarms=len(beside - noise),
+        noise=len(noise),
         said=Counter(f"{verdict.value} {cause}" for verdict, cause in said.values()) + Counter(concerns),
     )
 

@@ -38,7 +38,8 @@ def selftest(
     """Prove memregress on a store: break it in every known way, and see whether each is found and named.
 
     Each fault is injected for real into a space of its own, which is replayed and dropped. The table says of each
-    what was found (the right memories by the right verdict and cause), missed, misnamed, and alarmed falsely.
+    what was found (the right memories by the right verdict and cause), missed, misnamed, and alarmed falsely; noise
+    is what this build of an approximate index misses by chance.
 
     \b
     Examples:
@@ -99,10 +100,10 @@ def _show(outcomes: Sequence[Outcome], left_out: Mapping[str, str], format_: str
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("fault", "what went wrong", "verdict", "cause"):
         table.add_column(name)
-    for name in ("found", "missed", "misnamed", "false alarms"):
+    for name in ("found", "missed", "misnamed", "false alarms", "noise"):
         table.add_column(name, justify="right")
     for outcome in outcomes:
-        cells = [str(value) for value in list(_row(outcome).values())[:8]]
+        cells = [str(value) for value in list(_row(outcome).values())[:9]]
         table.add_row(*cells, style=None if outcome.proven else "bold red")
     console = Console()
     Console(width=console.width if console.is_terminal else 160).print(table)
@@ -127,6 +128,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "missed": outcome.missed,
         "misnamed": outcome.misnamed,
         "alarms": outcome.alarms,
+        "noise": outcome.noise,
         "proven": outcome.proven,
         "said": dict(outcome.said),
     }

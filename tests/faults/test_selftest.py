@@ -56,6 +56,7 @@ def _prove(backend, url, chosen):
     outcomes = list(selftest.run(target, chosen, progress=quiet))
     assert {outcome.fault.name: dict(outcome.said) for outcome in outcomes if not outcome.proven} == {}
     assert len(outcomes) == len(chosen)
+    assert sum(outcome.noise for outcome in outcomes) <= len(chosen) / 10  # a rare build leaves out one memory
     assert not any(unexplained.CAUSE.code in words for outcome in outcomes for words in outcome.said)
 
 

@@ -182,11 +182,12 @@ def expiring(batch: MemoryBatch) -> MemoryBatch:
 
 
 def strangers(count: int) -> Write:
-    """Add rows of a user whom nobody asks for."""
+    """Add rows of a user whom nobody asks for, each with the vector of another memory."""
 
     def write(batch: MemoryBatch) -> MemoryBatch:
-        grown = copies(count, near=0)(batch)
-        return dataclasses.replace(grown, users=[*batch.users, *["nobody"] * count])
+        grown = take(batch, [*range(len(batch)), *range(count)])
+        ids = [*batch.ids, *(f"imported-{number}" for number in range(count))]
+        return dataclasses.replace(grown, ids=ids, users=[*batch.users, *["nobody"] * count])
 
     return write
 

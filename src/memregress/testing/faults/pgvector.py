@@ -49,6 +49,8 @@ def rebuilt_over(*statements: str) -> Sequence[str]:
 
 
 UNREACHABLE = Verdict.UNREACHABLE
+LUCK = ("MR702", "MR703", "MR705")
+"""Now and then a build of a graph leaves out a memory, too, or needs more effort for one."""
 
 FAULTS: tuple[Fault, ...] = (
     Fault(name="healthy-halfvec", story="nothing is wrong, in half precision", fill={"type": "halfvec"}),
@@ -76,16 +78,18 @@ FAULTS: tuple[Fault, ...] = (
           harm=sql(*rebuilt_over(f"{INDEX} ivfflat (embedding vector_cosine_ops) WITH (lists = 64)"))),
     Fault(name="few-probes", story="one of 200 lists is searched", cause="MR702", golden="shared", verdict=UNREACHABLE,
           fill={"index": "ivfflat", "lists": 200}, options=through_index(ivfflat__probes=1)),
-    Fault(name="small-ef-search", story="five candidates are looked at", cause="MR702", golden="shared",
+    Fault(name="small-ef-search", story="five candidates are looked at", cause="MR702", also=LUCK, golden="shared",
           verdict=UNREACHABLE, options=through_index(hnsw__ef_search=5), settings={"max_index_misses": 0.0}),
     Fault(name="filter-starves", story="the filter is applied to 40 candidates of all users", cause="MR701",
-          golden="crowded", verdict=UNREACHABLE,
+          also=LUCK, golden="crowded", verdict=UNREACHABLE,
           options=through_index(hnsw__ef_search=40, enable_sort=False, enable_bitmapscan=False)),
-    Fault(name="dead-entries", story="400 rows near a memory were deleted, and nothing vacuumed", verdict=UNREACHABLE,
-          cause="MR706", golden="shared", options=through_index(hnsw__ef_search=40), harm=sql(
+    # Several places of the graph: by the luck of the build, a single one may lie where no search comes through.
+    Fault(name="dead-entries", story="400 rows near each of ten memories were deleted, and nothing vacuumed",
+          verdict=UNREACHABLE, cause="MR706", also=LUCK, golden="shared", options=through_index(hnsw__ef_search=40),
+          harm=sql(
               "ALTER TABLE memories SET (autovacuum_enabled = off)",
-              "INSERT INTO memories SELECT 'old-' || n, user_id, content, embedding, created_at, expires_at, metadata"
-              " FROM memories, generate_series(1, 400) n WHERE id = 'm-000123'",
+              "INSERT INTO memories SELECT 'old-' || n || id, user_id, content, embedding, created_at, expires_at,"
+              " metadata FROM memories, generate_series(1, 400) n WHERE id LIKE 'm-000_23'",
               "DELETE FROM memories WHERE id LIKE 'old-%'")),
     Fault(name="index-absent", story="the index was not created", concern="MR801", harm=sql(DROP)),
     Fault(name="index-invalid", story="a concurrent build failed", concern="MR802", harm=sql(
