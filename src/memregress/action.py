@@ -54,8 +54,9 @@ def main(environ: Mapping[str, str]) -> int:
         with commands.silenced(say):
             say(traceback.format_exc())
         outcome, code = _failure(_fault(error), given), Gate.ERROR.exit_code
-    except KeyboardInterrupt:
-        say(commands.annotation("error", "cancelled; what was started has been removed", title="memregress"))
+    except KeyboardInterrupt as cancelled:
+        left = "; ".join(getattr(cancelled, "__notes__", ["what was started has been removed"]))
+        say(commands.annotation("error", f"cancelled; {left}", title="memregress"))
         return INTERRUPTED
     return _tell(outcome, code, given or inputs.NONE, context, started=started)
 

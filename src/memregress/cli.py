@@ -251,7 +251,8 @@ def _guarded(command: Callable[[], Any]) -> int:
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         code = TERMINATED if isinstance(error.__context__ or error, Terminated) else INTERRUPTED
-        click.echo("stopped; what was made has been removed", err=True)
+        left = getattr(error, "__notes__", [])
+        click.echo("\n".join(["stopped", *left]) if left else "stopped; what was made has been removed", err=True)
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
     except Exception as error:  # noqa: BLE001  a fault of our own must not end with the code of a finding

@@ -13,7 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from memregress import compare, diagnose, errors, evidence, gate, golden, instances, replay, reporting, tolerance
+from memregress import (
+    compare,
+    diagnose,
+    errors,
+    evidence,
+    gate,
+    golden,
+    instances,
+    replay,
+    reporting,
+    spaces,
+    tolerance,
+)
 from memregress.backends import Backend
 from memregress.clock import Clock
 from memregress.clock import Report as Listener
@@ -65,7 +77,7 @@ def check(request: Request, *, progress: Listener) -> Report:
         contextlib.closing(
             module.connect(url, space=space, shape=golden_set.shape, options=request.options, in_place=request.in_place)
         ) as backend,
-        _own_space(backend, request),
+        _own_space(backend, space, request),
     ):
         rejected = [] if request.in_place else replay.load(golden_set, backend, clock)
         setup = _setup(golden_set, request.settings, rejected)
@@ -136,20 +148,13 @@ def _opened(request: Request, clock: Clock) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _own_space(backend: Backend, request: Request) -> Iterator[None]:
+def _own_space(backend: Backend, space: str, request: Request) -> Iterator[None]:
     """Make the space and drop it in the end, whatever happens; in place nothing is made and nothing dropped."""
     if request.in_place:
         yield
         return
-    backend.create()
-    try:
+    with spaces.own(backend, space, keep=request.keep):
         yield
-    except BaseException:
-        with contextlib.suppress(errors.BackendError):  # what failed first is what the user must hear of
-            backend.drop()
-        raise
-    if not request.keep:
-        backend.drop()
 
 
 def _setup(golden_set: GoldenSet, settings: Settings, rejected: Sequence[Any]) -> replay.Setup:

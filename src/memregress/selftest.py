@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from memregress import errors, gate, golden, instances, pipeline, settings
-from memregress.backends import Backend
+from memregress import errors, gate, golden, instances, pipeline, settings, spaces
 from memregress.clock import Report as Listener
 from memregress.golden import GoldenSet
 from memregress.model import Floats, Query
@@ -97,8 +96,7 @@ def inject(
     place = Place(url=url, space=f"selftest_{secrets.token_hex(4)}")
     options = msgspec.convert(fault.fill, module.Options)
     filling = module.connect(url, space=place.space, shape=recorded.shape, options=options, in_place=False)
-    with contextlib.closing(filling), _dropped(filling):
-        filling.create()
+    with contextlib.closing(filling), spaces.own(filling, place.space):
         filling.load(_written(recorded, fault))
         filling.index()
         if fault.harm is not None:
@@ -159,14 +157,6 @@ def judge(fault: Fault, recorded: GoldenSet, report: Report) -> Outcome:
         noise=len(noise),
         said=Counter(f"{verdict.value} {cause}" for verdict, cause in said.values()) + Counter(concerns),
     )
-
-
-@contextlib.contextmanager
-def _dropped(backend: Backend) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        backend.drop()
 
 
 def _written(recorded: GoldenSet, fault: Fault) -> Iterator[Any]:

@@ -23,6 +23,8 @@ from pymilvus.exceptions import MilvusException
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
+LITE_SECONDS = 60
+"""Milvus Lite is a process that the driver starts first; on a busy machine that takes longer than a network does."""
 UNAUTHENTICATED = ("auth check failure", "invalid credential", "unauthenticated", "permission deny")
 
 
@@ -58,6 +60,8 @@ def connect(url: str, *, timeout: float = CONNECT_SECONDS) -> MilvusClient:
         BackendUnavailable: no server answers there, or it does not let us in.
     """
     where = place(url)
+    if is_lite(url):
+        timeout = max(timeout, LITE_SECONDS)
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it prints each error, which we tell in our own words
     try:
         client = MilvusClient(timeout=timeout, **_arguments(url))

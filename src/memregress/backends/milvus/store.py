@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ class Store:
         """Insert all memories, and return those that a field cannot hold."""
         with connection.doing("loading memories", self._where):
             found = self._pool.stream(self._insert, self._noted(batches))
-            return [rejected for refused in found for rejected in refused]
+            return list(itertools.chain.from_iterable(found))
 
     def _noted(self, batches: Iterable[MemoryBatch]) -> Iterator[MemoryBatch]:
         for batch in batches:

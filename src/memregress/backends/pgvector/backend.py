@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,10 +74,10 @@ class PgvectorBackend:
         """Copy all batches, on every connection at once."""
         table = self.table
         with self._doing("loading memories"):
-            answers = self._pool.stream(
+            refused = self._pool.stream(
                 lambda connection, part: loading.copy(connection, table, part), self._parts(batches, table)
             )
-            return [refusal for answer in answers for refusal in answer]
+            return list(itertools.chain.from_iterable(refused))
 
     def _parts(self, batches: Iterable[MemoryBatch], table: tables.Table) -> Iterator[loading.Part]:
         for batch in batches:
@@ -94,9 +95,10 @@ class PgvectorBackend:
         self._index = None
 
     def drop(self) -> None:
-        """Drop the schema."""
-        with self._doing("dropping its space"):
-            self._pool.run_one(lambda connection: tables.drop(connection, self.space))
+        """Drop the schema, over a connection of its own: one that was interrupted may be in the midst of something."""
+        fresh = functools.partial(connections.connect, self._url, timeout=self._options.timeout)
+        with self._doing("dropping its space"), contextlib.closing(fresh()) as connection:
+            tables.drop(connection, self.space)
 
     def close(self) -> None:
         """Close the connections; temporary tables and functions go with them."""

@@ -7,6 +7,7 @@ other metric. An element has no lifetime of its own: when it ends is an attribut
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -82,7 +83,7 @@ class VectorSet:
     def load(self, batches: Iterable[MemoryBatch]) -> list[Rejected]:
         """Add all memories; VADD returns when an element can be found."""
         with connection.doing("loading memories", self._where):
-            return [item for part in self._pool.stream(self._send, self._noted(batches)) for item in part]
+            return list(itertools.chain.from_iterable(self._pool.stream(self._send, self._noted(batches))))
 
     def _noted(self, batches: Iterable[MemoryBatch]) -> Iterator[MemoryBatch]:
         for batch in batches:
