@@ -83,8 +83,8 @@ class Fault:
     in_place: bool = True
     redis: Sequence[Sequence[Any] | Callable[[redis.Redis], object]] = ()
     """Commands, or functions, of a fault that only Redis has."""
-    meanwhile: Sequence[Any] = ()
-    """A command to Redis, sent when searching begins."""
+    meanwhile: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Commands to Redis, each sent when a stage begins."""
 
 
 def statement(text: str) -> Callable[[GoldenSet], Sequence[str]]:
@@ -207,7 +207,14 @@ FAULTS: Mapping[str, Fault | str] = {
     "document-refused": Fault(redis=[["HSET", f"{SPACE}:m-000042", "embedding", b"0.1, 0.2, 0.3"]]),
     "stored-elsewhere": Fault(redis=[["RENAME", f"{SPACE}:m-000042", "memory:m-000042"]]),
     "evicted": Fault(redis=[run_short]),
-    "gone-meanwhile": Fault(redis=[["PING"]], meanwhile=["UNLINK", f"{SPACE}:m-000042"]),
+    "gone-meanwhile": Fault(redis=[["PING"]], meanwhile={"probe": ["UNLINK", f"{SPACE}:m-000042"]}),
+    "found-later": Fault(
+        redis=[["PING"]],
+        meanwhile={
+            "probe": ["RENAME", f"{SPACE}:m-000042", "m-000042"],
+            "evidence": ["RENAME", "m-000042", f"{SPACE}:m-000042"],
+        },
+    ),
     "users-folded": Fault(golden="twins", redis=[without_case], options={"fields": {"metadata": "", "created_at": ""}}),
     "ghosts-returned": Fault(redis=[expire_others]),
     "index-differs": Fault(redis=[write_elsewhere]),
@@ -349,9 +356,12 @@ def inject_redis(fault: Fault, golden: GoldenSet) -> Report:
         for command in fault.redis:
             _ = command(client) if callable(command) else client.execute_command(*command)
 
+        waiting = dict(fault.meanwhile)
+
         def listen(progress: Progress) -> None:
-            if fault.meanwhile and progress.stage == "probe":
-                client.execute_command(*fault.meanwhile)
+            command = waiting.pop(progress.stage, None)
+            if command:
+                client.execute_command(*command)
 
         return pipeline.check(
             pipeline.Request(

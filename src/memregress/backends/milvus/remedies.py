@@ -19,4 +19,8 @@ REMEDIES = {
     "MR703": "drop_index, and create_index again; rows stay.",
     "MR704": "drop_index, and create_index again after the data; rows stay.",
     "MR705": "Build with a larger M and efConstruction; built with {parameters}.",
+    "MR707": (
+        "Where a search must see what was just written, ask with consistency_level='Session' (from the client that"
+        " wrote) or 'Strong'; in force: {settings}."
+    ),
 }

@@ -21,6 +21,7 @@ REMEDIES = {
     "MR703": "REINDEX INDEX CONCURRENTLY {schema}.{index};",
     "MR704": "REINDEX INDEX CONCURRENTLY {schema}.{index};  -- after the data is loaded",
     "MR706": "VACUUM {location};  -- and let autovacuum come sooner: autovacuum_vacuum_scale_factor = 0.02",
+    "MR707": "Read from the primary, or let commits wait for the replica: synchronous_commit = remote_apply",
     "MR801": "CREATE INDEX CONCURRENTLY ON {location} USING hnsw ({column_vector} vector_{opclass});",
     "MR802": "REINDEX INDEX CONCURRENTLY {schema}.{index};",
     "MR803": (

@@ -31,5 +31,6 @@ REMEDIES = {
         "HSET {column_vector} of {ids} again; writes to the same keys in another logical database (SELECT) do that,"
         " for an index takes in them all."
     ),
+    "MR707": "Read from the master, or WAIT for the replicas after writing; replay when nothing writes.",
     "MR705": "FT.CREATE it with a larger M and EF_CONSTRUCTION; built with {parameters}.",
 }
