@@ -42,7 +42,7 @@ class Ladder:
     """Which searches find a memory that the replay missed; None where the store has no such search.
 
     `hits` and `exact_hits` count what the replayed and the exact search returned; `used_index` tells whether the
-    replayed search went through the vector index.
+    replayed search went through the vector index, `same_path` whether the search that was asked `again` did likewise.
     """
 
     exact: bool | None = None
@@ -54,6 +54,7 @@ class Ladder:
     hits: int = 0
     exact_hits: int = 0
     used_index: bool = False
+    same_path: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,10 +203,11 @@ class _Climber:
         ids = [(self.golden.ids[row], floor) for row, floor in zip(rows.tolist(), floors.tolist(), strict=True)]
         queries = self.searches.queries(positions.tolist())
         exact, exact_hits = self._exact(ids, queries)
+        again = self.backend.search(queries)
         steps = {
             "exact": exact,
             "exact_unfiltered": self._exact(ids, _unfiltered(queries))[0],
-            "again": _found(ids, self.backend.search(queries), queries.k),
+            "again": _found(ids, again, queries.k),
             "wide": self._wide(ids, queries),
             "wide_unfiltered": self._wide(self._own(rows), _own_probes(self.golden, rows)),
             "rebuilt": self._rebuilt(ids, queries),
@@ -213,12 +215,14 @@ class _Climber:
         answers = self.searches.answers
         counts = (answers.similarity[positions] > -np.inf).sum(axis=1).tolist()
         used = answers.used_index[positions].tolist()
+        used_again = used if again.used_index is None else again.used_index.tolist()
         return {
             row: Ladder(
                 **{name: found[index] if found else None for name, found in steps.items()},
                 hits=counts[index],
                 exact_hits=exact_hits[index] if exact_hits else 0,
                 used_index=used[index],
+                same_path=used[index] == used_again[index],
             )
             for index, row in enumerate(rows.tolist())
         }

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memregress.compare import Witness
 from memregress.diagnose.cause import Cause
 from memregress.diagnose.scene import Case, Scene
 
 
 def _applies(case: Case, scene: Scene) -> bool:
-    return case.ladder is not None and bool(case.ladder.again) and case.ladder.exact is not False
+    ladder = case.ladder
+    if ladder is None or case.witness is Witness.INDEX:  # the index was asked by force; the plain search had found it
+        return False
+    return bool(ladder.again) and ladder.same_path and ladder.exact is not False
 
 
 def _evidence(cases: Sequence[Case], scene: Scene) -> list[str]:
