@@ -140,6 +140,9 @@ def judge(fault: Fault, recorded: GoldenSet, report: Report) -> Outcome:
         for id_, (verdict, cause) in said.items()
         if cause in (fault.cause, *fault.also) and fault.verdict in (None, verdict)
     }
+    named = {id_ for id_ in right if said[id_][1] == fault.cause}
+    if len(named) < len(right - named):  # what some may have instead is not what the fault is called
+        right = named
     hit = set(said) if fault.rows is None else {recorded.ids[row] for row in fault.rows(recorded)}
     if fault.cause is None:
         hit = set()

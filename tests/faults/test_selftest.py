@@ -61,7 +61,7 @@ def _prove(backend, url, chosen):
 
 
 def test_what_is_not_found_fails(tmp_path):
-    """A fault that nothing reports, one by another name, and an alarm where nothing is wrong: none is proven."""
+    """A fault unreported, by another name, by what may stand beside alone, and an alarm: none is proven."""
     target = instances.choose(registry.find("faiss"), url=str(tmp_path))
     dropped = next(fault for fault in faults.of("faiss") if fault.name == "row-dropped")
     healthy = next(fault for fault in faults.of("faiss") if fault.name == "healthy")
@@ -69,11 +69,12 @@ def test_what_is_not_found_fails(tmp_path):
     wrong = [
         faults.Fault(name="unwritten", cause=dropped.cause, **{**with_name, "write": None}),
         faults.Fault(name="misnamed", cause="MR209", **with_name),
+        faults.Fault(name="by the other name alone", cause="MR209", also=(dropped.cause,), **with_name),
         faults.Fault(name="alarm", story=healthy.story, write=dropped.write),
     ]
     outcomes = list(selftest.run(target, wrong, progress=quiet))
     counts = [(o.proven, o.found, o.missed, o.misnamed, o.alarms) for o in outcomes]
-    assert counts == [(False, 0, 1, 0, 0), (False, 0, 0, 1, 0), (False, 0, 0, 0, 1)]
+    assert counts == [(False, 0, 1, 0, 0), (False, 0, 0, 1, 0), (False, 0, 0, 1, 0), (False, 0, 0, 0, 1)]
 
 
 @pytest.mark.store

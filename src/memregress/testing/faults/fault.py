@@ -39,7 +39,7 @@ class Fault:
     verdict: Verdict | None = None
     cause: str | None = None
     also: tuple[str, ...] = ()
-    """Causes that some of the memories may have instead, truly."""
+    """Causes that some of the memories, at most half, may have instead, truly."""
     concern: str | None = None
     error: str | None = None
     """What the message says where the store does not answer at all."""
