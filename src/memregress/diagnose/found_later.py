@@ -13,6 +13,8 @@ def _applies(case: Case, scene: Scene) -> bool:
     ladder = case.ladder
     if ladder is None or case.witness is Witness.INDEX:  # the index was asked by force; the plain search had found it
         return False
+    if scene.run.info.settings.get("consistency") == "strong":  # nothing can be late; such an index answers unevenly
+        return False
     return bool(ladder.again) and ladder.same_path and ladder.exact is not False
 
 
